@@ -1,0 +1,23 @@
+"""What can go wrong before a search starts. The outcome of a search is never an exception."""
+
+from __future__ import annotations
+
+
+class ElbowroomError(Exception):
+    """Root of everything this package raises on purpose."""
+
+
+class InputError(ElbowroomError, ValueError):
+    """The question cannot be asked this way. The message names the place, the value and the cure."""
+
+
+class UnsupportedModel(ElbowroomError, TypeError):  # noqa: N818 - the public name is frozen
+    """The model is of a kind that cannot be read exactly. The message names the part and the reason."""
+
+
+class ReplayMismatch(ElbowroomError, AssertionError):  # noqa: N818 - the public name is frozen
+    """The parsed copy and the original model disagree about a point; nothing may be proven from such a copy."""
+
+
+class SolverMissing(ElbowroomError, ImportError):  # noqa: N818 - the public name is frozen
+    """An optional solver is not installed. The message gives the line that installs it."""

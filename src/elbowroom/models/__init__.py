@@ -1,0 +1,22 @@
+"""The parsed model: plain arrays, no machine-learning library."""
+
+from elbowroom.models.base import Decision, Link, Model, ModelInfo
+from elbowroom.models.linear import Affine, LinearModel
+from elbowroom.models.margins import AffineMargins, NetworkMargins, TreeMargins
+from elbowroom.models.network import ReluNetwork
+from elbowroom.models.trees import Leaves, TreeEnsemble
+
+__all__ = [
+    "Affine",
+    "AffineMargins",
+    "Decision",
+    "Leaves",
+    "LinearModel",
+    "Link",
+    "Model",
+    "ModelInfo",
+    "NetworkMargins",
+    "ReluNetwork",
+    "TreeEnsemble",
+    "TreeMargins",
+]

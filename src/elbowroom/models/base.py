@@ -1,0 +1,94 @@
+"""What all parsed models share: class labels, the rule that turns scores into a label, and a fingerprint.
+
+A model computes K scores. K = 1 (binary): the sign of the score decides. K >= 2: the first largest score wins.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Hashable
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from elbowroom.numerics import Floats, Ints
+
+if TYPE_CHECKING:
+    from elbowroom.models.linear import LinearModel
+    from elbowroom.models.network import ReluNetwork
+    from elbowroom.models.trees import TreeEnsemble
+
+Label: TypeAlias = Hashable
+
+
+class Decision(Enum):
+    """How scores become a class."""
+
+    POSITIVE = "second class iff score > 0"
+    NONNEGATIVE = "second class iff score >= 0"
+    ARGMAX = "first class with the largest score"
+
+
+class Link(Enum):
+    """How scores become probabilities."""
+
+    NONE = "the model has no probabilities"
+    LOGISTIC = "p = 1 / (1 + exp(-score)) of the second class"
+    SOFTMAX = "p = exp(score) / sum exp(scores)"
+    IDENTITY = "the scores are the probabilities"
+
+
+@dataclass(frozen=True)
+class ModelInfo:
+    """Names and rules, the same for every family."""
+
+    names: tuple[str, ...]
+    classes: tuple[Label, ...]
+    decision: Decision
+    link: Link
+    source: str  # what was read, for people: "sklearn Pipeline(StandardScaler, LogisticRegression)"
+    evaluation_error: float = 0.0  # error of a score that the model's own arithmetic adds after the last sum
+
+    @property
+    def n_features(self) -> int:
+        return len(self.names)
+
+    def labels_of(self, scores: Floats) -> Ints:
+        """Class indices for an (m, K) array of scores."""
+        match self.decision:
+            case Decision.POSITIVE:
+                return np.asarray(scores[:, 0] > 0, dtype=np.int64)
+            case Decision.NONNEGATIVE:
+                return np.asarray(scores[:, 0] >= 0, dtype=np.int64)
+            case Decision.ARGMAX:
+                return np.asarray(np.argmax(scores, axis=1), dtype=np.int64)
+
+
+def class_index(info: ModelInfo, label: object) -> int | None:
+    """Position of a label among the classes, by equality (1 == 1.0 == np.int64(1), but "1" is another label)."""
+    for index, known in enumerate(info.classes):
+        if type(known) is bool and type(label) not in (bool, np.bool_):
+            continue  # True must not be found by asking for 1
+        if type(label) in (bool, np.bool_) and type(known) is not bool:
+            continue
+        if known == label:
+            return index
+    return None
+
+
+def fingerprint_of(info: ModelInfo, *arrays: npt.NDArray[np.generic]) -> str:
+    """SHA-256 over everything that decides a label; equal models have equal fingerprints."""
+    digest = hashlib.sha256()
+    head = (info.names, tuple(repr(label) for label in info.classes), info.decision.name, info.link.name)
+    digest.update(repr(head).encode())
+    for array in arrays:
+        plain = np.ascontiguousarray(array)
+        digest.update(f"{plain.dtype.str}{plain.shape}".encode())
+        digest.update(plain.tobytes())
+    return digest.hexdigest()
+
+
+Model: TypeAlias = "LinearModel | TreeEnsemble | ReluNetwork"

@@ -1,0 +1,165 @@
+"""What must hold at every point of a region, as margins that must not be negative.
+
+A wanted class t with rivals j becomes one row per rival: margin_j(x) = score_t(x) - score_j(x) (for one score: plus or
+minus the score, minus the threshold). The label is guaranteed where margin_j(x) >= slack_j for every j; the slack
+covers ties that go to the rival, the original's rounding in any summation order, and ours.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from elbowroom.models.base import Decision, Link, Model, ModelInfo
+from elbowroom.models.linear import Affine, LinearModel
+from elbowroom.models.network import ReluNetwork
+from elbowroom.models.trees import TreeEnsemble
+from elbowroom.numerics import EPS, Floats, gamma, smallest_quantum, sums_are_exact
+
+
+@dataclass(frozen=True, eq=False)
+class Contrast:
+    """margins = matrix @ scores - threshold; ``slack_scale`` rows say how the slack is made."""
+
+    matrix: Floats  # (rivals, K)
+    threshold: Floats  # (rivals,)
+    tie_is_good: tuple[bool, ...]  # margin exactly 0 still gives the wanted class
+    slack: Floats  # (rivals,) for whatever happens after the scores: link functions, divisions
+    rivals: tuple[int, ...]  # class index of the rival of each row
+
+
+@dataclass(frozen=True, eq=False)
+class AffineMargins:
+    """margin(x) = affine(x) must be >= affine.error(|x|) + slack."""
+
+    affine: Affine
+    slack: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class NetworkMargins:
+    """margin(x) = network with ``layers`` must be >= propagated error + slack."""
+
+    layers: tuple[Affine, ...]
+    slack: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class TreeMargins:
+    """margin_j(x) = base[j] + sum over trees of value[leaf, j] must be >= slack[j], summed in float64 in any order."""
+
+    value: Floats  # (leaves, rivals), rows as in model.leaves
+    base: Floats  # (rivals,)
+    slack: Floats  # (rivals,)
+
+
+def contrast(info: ModelInfo, target: int, probability: float | None) -> Contrast:
+    """Rows of score differences that must be positive for the target class (or for its probability to reach tau)."""
+    n_classes = len(info.classes)
+    if info.decision is not Decision.ARGMAX:
+        sign = 1.0 if target == 1 else -1.0
+        threshold, tie, slack = 0.0, (info.decision is Decision.NONNEGATIVE) == (target == 1), info.evaluation_error
+        if probability is not None:
+            # p_t >= tau  <=>  sign * score >= log(tau / (1 - tau)); the computed p is off by a few roundings,
+            # which a slack of 8 eps / (tau (1 - tau)) in the score outweighs.
+            threshold, tie = float(np.log(probability) - np.log1p(-probability)), True
+            slack += 8 * EPS * (1.0 / (probability * (1.0 - probability)) + abs(threshold))
+        return Contrast(np.array([[sign]]), np.array([threshold]), (tie,), np.array([slack]), (1 - target,))
+    if probability is not None:
+        if info.link is Link.IDENTITY:
+            row = np.zeros((1, n_classes))
+            row[0, target] = 1.0
+            return Contrast(row, np.array([probability]), (True,), np.array([8 * EPS]), (-1,))
+        if n_classes > 2:
+            raise NotImplementedError("a probability threshold on a softmax of more than two classes is not linear")
+        # two softmax outputs: p_t >= tau  <=>  score_t - score_j >= log(tau / (1 - tau))
+        threshold = float(np.log(probability) - np.log1p(-probability))
+        row = np.full((1, 2), -1.0)
+        row[0, target] = 1.0
+        slack = info.evaluation_error + 8 * EPS * (1.0 / (probability * (1.0 - probability)) + abs(threshold))
+        return Contrast(row, np.array([threshold]), (True,), np.array([slack]), (1 - target,))
+    rivals = tuple(j for j in range(n_classes) if j != target)
+    matrix = np.zeros((len(rivals), n_classes))
+    matrix[:, target] = 1.0
+    matrix[np.arange(len(rivals)), rivals] = -1.0
+    slacks = np.full(len(rivals), info.evaluation_error)
+    return Contrast(matrix, np.zeros(len(rivals)), tuple(target < j for j in rivals), slacks, rivals)
+
+
+def _contrast_after(c: Contrast) -> Affine:
+    """The contrast as an affine map of scores; |row @ computed scores| errors are added by `Affine.then`."""
+    return Affine(c.matrix, -c.threshold, np.abs(c.matrix) * gamma(4), np.abs(c.threshold) * gamma(4))
+
+
+def linear_margins(model: LinearModel, target: int, probability: float | None = None) -> AffineMargins:
+    c = contrast(model.info, target, probability)
+    return AffineMargins(model.affine.then(_contrast_after(c)), _strict(c))
+
+
+def network_margins(model: ReluNetwork, target: int, probability: float | None = None) -> NetworkMargins:
+    c = contrast(model.info, target, probability)
+    return NetworkMargins((*model.layers[:-1], model.layers[-1].then(_contrast_after(c))), _strict(c))
+
+
+def _strict(c: Contrast) -> Floats:
+    """Continuous scores: a tie is never good enough; the smallest positive slack makes >= strict."""
+    return np.maximum(c.slack, np.finfo(np.float64).tiny)
+
+
+def tree_margins(model: TreeEnsemble, target: int, probability: float | None = None) -> TreeMargins:
+    """Per-leaf margins. Sums of leaf values that need no rounding in any order keep exact ties; others get a slack."""
+    c = contrast(model.info, target, probability)
+    leaves = model.leaves
+    value = leaves.value @ c.matrix.T  # one or two nonzeros per row: each entry is one rounded difference
+    threshold = c.threshold * model.divisor
+    base = model.base @ c.matrix.T - threshold
+    biggest = np.zeros(len(threshold))
+    for k in range(leaves.n_trees):
+        rows = np.abs(leaves.value[leaves.offsets[k] : leaves.offsets[k + 1]]) @ np.abs(c.matrix).T
+        biggest += rows.max(axis=0)
+    biggest += np.abs(model.base) @ np.abs(c.matrix).T + np.abs(threshold)
+    slack = np.empty(len(threshold))
+    for j in range(len(threshold)):
+        used = np.flatnonzero(c.matrix[j])
+        parts = np.concatenate([leaves.value[:, used].ravel(), model.base[used], threshold[j : j + 1]])
+        if leaves.n_trees == 1 and not model.base.any() and model.divisor == 1.0:
+            # One tree: two stored numbers are compared, and the sign of a rounded difference is exact.
+            # A tie that loses needs a positive difference: ask for half the smallest one that occurs.
+            difference = value[:, j] + base[j]
+            positive = difference[difference > 0]
+            smallest = float(positive.min()) if positive.size else 1.0
+            exact, quantum = True, smallest / 2
+        else:
+            exact = sums_are_exact(parts, (leaves.n_trees + 2) * len(used)) and c.slack[j] == 0.0
+            quantum = smallest_quantum(parts)
+        if exact:
+            slack[j] = 0.0 if c.tie_is_good[j] else quantum / 2
+        else:
+            slack[j] = 2 * gamma(leaves.n_trees + 8) * biggest[j] + c.slack[j] * model.divisor
+    return TreeMargins(value, base, slack)
+
+
+def holds_probability(info: ModelInfo, probability: float | None) -> str | None:
+    """The reason why a probability threshold cannot be asked of this model, or None."""
+    if probability is None:
+        return None
+    if info.link is Link.NONE:
+        return f"{info.source} gives no probabilities"
+    if info.link is Link.SOFTMAX and len(info.classes) > 2:
+        return (
+            f"{info.source} is a softmax over {len(info.classes)} classes, where a probability threshold is not linear"
+        )
+    return None
+
+
+def margins_of(
+    model: Model, target: int, probability: float | None = None
+) -> AffineMargins | NetworkMargins | TreeMargins:
+    match model:
+        case LinearModel():
+            return linear_margins(model, target, probability)
+        case ReluNetwork():
+            return network_margins(model, target, probability)
+        case TreeEnsemble():
+            return tree_margins(model, target, probability)

@@ -1,0 +1,123 @@
+"""Axis-aligned decision trees, forests and boosting as flat arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from elbowroom.models.base import ModelInfo, fingerprint_of
+from elbowroom.numerics import Floats, Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Leaves:
+    """All leaves of all trees as boxes: leaf l is {x : lower_f < x_f <= upper_f for all f}.
+
+    Leaves of tree k are ``offsets[k] : offsets[k + 1]``. Leaves that no float can reach are dropped.
+    """
+
+    offsets: Ints  # (trees + 1,)
+    lower: Floats  # (leaves, features), -inf where open
+    upper: Floats  # (leaves, features), +inf where open
+    value: Floats  # (leaves, K)
+
+    @property
+    def n_trees(self) -> int:
+        return len(self.offsets) - 1
+
+
+@dataclass(frozen=True, eq=False)
+class TreeEnsemble:
+    """scores(x) = (base + sum over trees, in order, of the value of the leaf that x reaches) / divisor.
+
+    Node i is a leaf iff feature[i] < 0; otherwise x goes left iff x[feature[i]] <= cut[i]. The cuts are exact float64
+    half lines: the original's casts, comparison (< or <=) and scalers are already folded into them.
+    """
+
+    info: ModelInfo
+    roots: Ints  # (trees,)
+    feature: Ints  # (nodes,)
+    cut: Floats  # (nodes,)
+    left: Ints  # (nodes,)
+    right: Ints  # (nodes,)
+    value: Floats  # (nodes, K): contribution of a leaf, in the units of the sum
+    base: Floats  # (K,)
+    divisor: float = 1.0
+
+    @property
+    def n_trees(self) -> int:
+        return len(self.roots)
+
+    def apply(self, X: Floats) -> Ints:
+        """Leaf node of every tree for every row: (rows, trees)."""
+        node = np.broadcast_to(self.roots, (len(X), self.n_trees)).copy()
+        rows = np.arange(len(X))[:, None]
+        while True:
+            feature = self.feature[node]
+            inner = feature >= 0
+            if not inner.any():
+                return node
+            goes_left = X[rows, np.maximum(feature, 0)] <= self.cut[node]
+            node = np.where(inner, np.where(goes_left, self.left[node], self.right[node]), node)
+
+    def scores(self, X: Floats) -> Floats:
+        """Scores bit-equal to the original's: one addition per tree, in the original's order."""
+        total = np.broadcast_to(self.base, (len(X), self.base.size)).copy()
+        leaf = self.apply(X)
+        for k in range(self.n_trees):
+            total += self.value[leaf[:, k]]
+        return total if self.divisor == 1.0 else total / self.divisor
+
+    @cached_property
+    def leaves(self) -> Leaves:
+        n = self.info.n_features
+        lowers: list[Floats] = []
+        uppers: list[Floats] = []
+        nodes: list[int] = []
+        offsets = [0]
+        for root in self.roots:
+            stack: list[tuple[int, Floats, Floats]] = [(int(root), np.full(n, -np.inf), np.full(n, np.inf))]
+            while stack:
+                node, low, high = stack.pop()
+                f = int(self.feature[node])
+                if f < 0:
+                    lowers.append(low)
+                    uppers.append(high)
+                    nodes.append(node)
+                    continue
+                cut = float(self.cut[node])
+                if cut < high[f]:
+                    new_low = low.copy()
+                    new_low[f] = max(low[f], cut)
+                    stack.append((int(self.right[node]), new_low, high))
+                if cut > low[f]:
+                    new_high = high.copy()
+                    new_high[f] = min(high[f], cut)
+                    stack.append((int(self.left[node]), low, new_high))
+            offsets.append(len(nodes))
+        return Leaves(
+            np.array(offsets, dtype=np.int64),
+            np.array(lowers).reshape(-1, n),
+            np.array(uppers).reshape(-1, n),
+            self.value[np.array(nodes, dtype=np.int64)],
+        )
+
+    @cached_property
+    def cuts(self) -> tuple[Floats, ...]:
+        """Sorted distinct finite cuts of every feature."""
+        inner = self.feature >= 0
+        found = []
+        for f in range(self.info.n_features):
+            cuts = np.unique(self.cut[inner & (self.feature == f)])
+            found.append(cuts[np.isfinite(cuts)] + 0.0)
+        return tuple(found)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        parts: tuple[npt.NDArray[np.generic], ...] = (
+            self.roots, self.feature, self.cut, self.left, self.right, self.value, self.base, np.array(self.divisor),
+        )  # fmt: skip
+        return fingerprint_of(self.info, *parts)

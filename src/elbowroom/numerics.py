@@ -1,0 +1,140 @@
+"""Floating point without guessing: next-float steps, exact half lines, directed rounding, and every tolerance.
+
+All proofs of this package are about real numbers, all models compute in float64 or float32. This module is the bridge:
+
+* a comparison ``cast(t(x)) <= threshold`` with monotone ``t`` is a half line of float64 numbers, found by bisection
+  over the total order of floats (`last_float_where`);
+* a sum of n products in any order, with or without fused multiply-add, is within ``gamma(n) * sum |a_i b_i|`` of the
+  real sum (Higham 2002, Theorem 3.1);
+* the closed real interval [c - r, c + r] contains exactly the floats of `inner_interval`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+
+EPS: Final = float(np.finfo(np.float64).eps)  # 2^-52, twice the unit roundoff: every use below is generous by 2
+TINY: Final = float(np.finfo(np.float64).tiny)
+BIGGEST: Final = float(np.finfo(np.float64).max)
+
+
+@dataclass(frozen=True)
+class Tolerances:
+    """Every tolerance of the product. None of them can make a region valid: validity is decided by the judge alone."""
+
+    optimal_gap: float = 1e-9  # relative gap up to which a discrete search calls its answer OPTIMAL
+    continuous_gap: float = 1e-4  # the same for searches over continuous positions (balls on trees, networks)
+    solver_feasibility: float = 1e-10  # asked of LP solvers; answers are repaired and judged afterwards
+    judge_gap: float = 1e-12  # how much larger than the stated ball or diamond the judged one is
+    radius_gap: float = 1e-6  # relative width at which a two-sided radius counts as found
+
+
+TOLERANCES: Final = Tolerances()
+
+
+def gamma(operations: int) -> float:
+    """Bound n u / (1 - n u) on the relative error of n roundings, in any order; u is taken as 2^-52."""
+    bound = operations * EPS
+    if bound >= 0.5:
+        raise ValueError(f"an error bound for {operations} roundings means nothing")
+    return bound / (1.0 - bound)
+
+
+def next_up(x: npt.ArrayLike) -> Floats:
+    """The next larger float64."""
+    return np.asarray(np.nextafter(x, np.inf), dtype=np.float64)
+
+
+def next_down(x: npt.ArrayLike) -> Floats:
+    """The next smaller float64."""
+    return np.asarray(np.nextafter(x, -np.inf), dtype=np.float64)
+
+
+def ordinal(x: npt.ArrayLike) -> Ints:
+    """Map float64 to int64 such that order is kept and neighbours differ by one (-0.0 and 0.0 share 0)."""
+    bits = np.asarray(x, dtype=np.float64).view(np.int64)
+    return np.where(bits >= 0, bits, np.int64(-(2**63)) - bits)
+
+
+def from_ordinal(n: npt.ArrayLike) -> Floats:
+    """Inverse of `ordinal`."""
+    n = np.asarray(n, dtype=np.int64)
+    bits = np.where(n >= 0, n, np.int64(-(2**63)) - n)
+    return bits.view(np.float64)
+
+
+def last_float_where(
+    holds: Callable[[Floats], Bools], size: int, low: float = -BIGGEST, high: float = BIGGEST
+) -> Floats:
+    """For ``size`` non-increasing predicates at once: the largest float64 in [low, high] for which each one holds.
+
+    ``holds(x)`` gets an array of ``size`` candidates and answers entry by entry; each entry's predicate is true on a
+    half line (-inf, edge]. The answer is -inf where it fails even at ``low``, and +inf where it holds at ``high``.
+    """
+    left = np.full(size, int(ordinal(low)), dtype=np.int64)
+    right = np.full(size, int(ordinal(high)), dtype=np.int64)
+    at_low = holds(from_ordinal(left))
+    at_high = holds(from_ordinal(right))
+    while True:  # invariant: the predicate holds at left and fails at right
+        wide = right - 1 > left  # in this order: right - left may overflow int64
+        if not wide.any():
+            break
+        middle = (left >> 1) + (right >> 1) + (left & right & 1)
+        good = holds(from_ordinal(middle))
+        left = np.where(wide & good, middle, left)
+        right = np.where(wide & ~good, middle, right)
+    edge = from_ordinal(left)
+    return np.where(at_high, np.inf, np.where(at_low, edge, -np.inf))
+
+
+def _sum_with_error(a: Floats, b: Floats) -> tuple[Floats, Floats]:
+    """Knuth's TwoSum: a + b = s + e exactly, s the rounded sum."""
+    s = a + b
+    t = s - a
+    return s, (a - (s - t)) + (b - t)
+
+
+def inner_interval(center: Floats, down: Floats, up: Floats) -> tuple[Floats, Floats]:
+    """Smallest and largest float of the closed real interval [center - down, center + up]: rounded inwards, exactly."""
+    low, low_error = _sum_with_error(center, -down)
+    high, high_error = _sum_with_error(center, up)
+    return np.where(low_error > 0, next_up(low), low), np.where(high_error < 0, next_down(high), high)
+
+
+def sum_up(x: Floats, axis: int | None = None) -> Floats:
+    """An upper bound on the real sum of nonnegative floats."""
+    return np.asarray(np.sum(x, axis=axis) * (1.0 + gamma(x.size + 2)) + TINY)
+
+
+def sums_are_exact(values: Floats, terms: int) -> bool:
+    """True if every sum of up to ``terms`` of these numbers, in any order, is computed without rounding.
+
+    Sufficient: all are multiples of one power of two q, and terms * max|v| / q fits into 53 bits.
+    """
+    v = np.abs(np.asarray(values, dtype=np.float64).ravel())
+    v = v[v > 0]
+    if v.size == 0:
+        return True
+    quantum = float(smallest_quantum(v))
+    return bool(terms * (float(v.max()) / quantum) < 2.0**53)
+
+
+def smallest_quantum(values: Floats) -> float:
+    """The largest power of two of which all given numbers are multiples (0.0 for no nonzero numbers)."""
+    v = np.abs(np.asarray(values, dtype=np.float64).ravel())
+    v = v[v > 0]
+    if v.size == 0:
+        return 0.0
+    mantissa, exponent = np.frexp(v)
+    whole = (mantissa * 2.0**53).astype(np.int64)
+    trailing = whole & -whole  # lowest set bit, as a power of two
+    return float(np.ldexp(trailing.astype(np.float64), exponent - 53).min())

@@ -1,0 +1,1 @@
+"""For people: text, plots, reports, the command line."""

@@ -1,0 +1,31 @@
+"""What is asked: the space of features, the room, the distance, the rules, the target; frozen and checked at birth."""
+
+from elbowroom.problem.body import Body
+from elbowroom.problem.distances import Distance, Metric
+from elbowroom.problem.problem import RecourseProblem
+from elbowroom.problem.rooms import Ball, Box, Diamond, Room, Shape, Walls
+from elbowroom.problem.rules import AtMost, LinearRule, Rule
+from elbowroom.problem.space import Direction, Feature, Group, Kind, Space
+from elbowroom.problem.target import Target
+
+__all__ = [
+    "AtMost",
+    "Ball",
+    "Body",
+    "Box",
+    "Diamond",
+    "Direction",
+    "Distance",
+    "Feature",
+    "Group",
+    "Kind",
+    "LinearRule",
+    "Metric",
+    "RecourseProblem",
+    "Room",
+    "Rule",
+    "Shape",
+    "Space",
+    "Target",
+    "Walls",
+]

@@ -1,0 +1,102 @@
+"""A region as a concrete set of points, independent of how it was found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+import numpy as np
+
+from elbowroom.numerics import Bools, Floats, Ints, inner_interval
+from elbowroom.problem.rooms import Shape, Walls
+
+
+@dataclass(frozen=True, eq=False)
+class Body:
+    """{x : lower <= x <= upper, x_f whole where ``whole``, one member of each group is 1, x in the shape}.
+
+    Box: nothing more. Ball: sum ((x_f - center_f) / axes_f)^2 <= 1. Diamond: sum |x_f - center_f| / axes_f <= 1, both
+    over the columns with lower_f < upper_f. ``lower`` and ``upper`` are the bounding box, rounded inwards, clipped to
+    the bounds. In a free group all members have lower 0 and upper 1 and any single one of them may be 1.
+    """
+
+    center: Floats
+    lower: Floats
+    upper: Floats
+    shape: Shape
+    axes: Floats  # semi-axes in raw units; unused for boxes
+    whole: Bools
+    free_groups: tuple[Ints, ...] = field(default=())  # member columns of each group that is free inside the region
+
+    @classmethod
+    def around(
+        cls, center: Floats, walls: Walls, lower: Floats, upper: Floats, whole: Bools, groups: tuple[Ints, ...] = ()
+    ) -> Body:
+        """The room with its centre at ``center``, clipped to [lower, upper]."""
+        center = np.array(center, dtype=np.float64) + 0.0
+        low, high = inner_interval(center, walls.down, walls.up)
+        low, high = np.maximum(low, lower), np.minimum(high, upper)
+        low, high = np.where(whole, np.ceil(low), low), np.where(whole, np.floor(high), high)
+        low, high = np.minimum(low, center), np.maximum(high, center)  # the centre is always inside its own room
+        free = tuple(groups[g] for g in walls.free_groups)
+        for members in free:
+            low[members], high[members] = lower[members], upper[members]
+        return cls(center, low + 0.0, high + 0.0, walls.shape, np.array(walls.up), np.array(whole), free)
+
+    @property
+    def moving(self) -> Bools:
+        """Columns that can take more than one value inside the region."""
+        return self.lower < self.upper
+
+    @property
+    def round_columns(self) -> Ints:
+        """Columns that share the budget of a ball or diamond: moving and in no free group."""
+        moving = self.moving.copy()
+        for members in self.free_groups:
+            moving[members] = False
+        return np.flatnonzero(moving)
+
+    def contains(self, X: Floats) -> Bools:
+        """Membership, decided exactly (rational arithmetic where rounding could matter)."""
+        X = np.atleast_2d(np.asarray(X, dtype=np.float64))
+        inside = np.all((X >= self.lower) & (X <= self.upper), axis=1)
+        inside &= (~self.whole | (X == np.floor(X))).all(axis=1)
+        for members in self.free_groups:
+            inside &= X[:, members].sum(axis=1) == 1.0
+        if self.shape is Shape.BOX:
+            return inside
+        columns = self.round_columns
+        ratio = np.abs(X[:, columns] - self.center[columns]) / self.axes[columns]
+        used = np.square(ratio).sum(axis=1) if self.shape is Shape.BALL else ratio.sum(axis=1)
+        margin = 1e-13 * (columns.size + 4)
+        for i in np.flatnonzero(inside & (np.abs(used - 1.0) <= margin)):
+            parts = [
+                abs(Fraction(float(X[i, f])) - Fraction(float(self.center[f]))) / Fraction(float(self.axes[f]))
+                for f in columns
+            ]
+            used[i] = 0.0 if sum(p * p if self.shape is Shape.BALL else p for p in parts) <= 1 else 2.0
+        return np.asarray(inside & (used <= 1.0), dtype=np.bool_)
+
+    def sample(self, size: int, seed: int = 0) -> Floats:
+        """Random points of the region (uniform for boxes; for round shapes uniform in the shape, then clipped)."""
+        rng = np.random.default_rng(seed)
+        X = np.broadcast_to(self.center, (size, self.center.size)).copy()
+        columns = self.round_columns
+        low, high = self.lower[columns], self.upper[columns]
+        if self.shape is Shape.BOX:
+            X[:, columns] = rng.uniform(low, high, (size, columns.size))
+        elif columns.size:
+            if self.shape is Shape.BALL:
+                direction = rng.normal(size=(size, columns.size))
+                direction /= np.linalg.norm(direction, axis=1, keepdims=True)
+            else:
+                direction = rng.exponential(size=(size, columns.size)) * rng.choice([-1.0, 1.0], (size, columns.size))
+                direction /= np.abs(direction).sum(axis=1, keepdims=True)
+            length = rng.uniform(size=(size, 1)) ** (1.0 / columns.size) * (1.0 - 1e-12)
+            X[:, columns] += direction * length * self.axes[columns]
+        X[:, columns] = np.clip(X[:, columns], low, high)
+        towards = np.where(X > self.center, np.floor(X), np.ceil(X))  # whole numbers: round towards the centre
+        X = np.where(self.whole, towards, X)
+        for members in self.free_groups:
+            X[:, members] = np.eye(members.size)[rng.integers(members.size, size=size)]
+        return X + 0.0

@@ -1,0 +1,153 @@
+"""One complete question, frozen and checked at birth."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from elbowroom.errors import InputError
+from elbowroom.models.base import Model
+from elbowroom.numerics import Bools, Floats
+from elbowroom.problem.body import Body
+from elbowroom.problem.distances import Distance, Metric
+from elbowroom.problem.rooms import Room, Walls
+from elbowroom.problem.rules import AtMost, LinearRule, Rule
+from elbowroom.problem.space import Direction, Space
+from elbowroom.problem.target import Target
+
+
+@dataclass(frozen=True, eq=False)
+class RecourseProblem:
+    """min distance(x, factual) over centres x in [lower, upper] (whole and one-hot where declared, obeying the rules)
+    such that every point of body(x) has the wanted class."""
+
+    model: Model
+    space: Space
+    factual: Floats
+    target: Target
+    room: Room
+    distance: Distance
+    rules: tuple[Rule, ...] = ()
+
+    @classmethod
+    def ask(
+        cls,
+        model: Model,
+        space: Space,
+        row: object,
+        room: Room,
+        target: object = None,
+        distance: Distance | str = Distance.L1,
+        rules: Sequence[Rule] = (),
+    ) -> RecourseProblem:
+        """Parse and check everything a user may hand in."""
+        if not isinstance(room, Room):
+            raise InputError(f"room={room!r}: give Box(...), Ball(...) or Diamond(...)")
+        factual = space.row(row)
+        predicted = int(model.info.labels_of(model.scores(factual[None]))[0])
+        if isinstance(rules, (AtMost, LinearRule)):
+            rules = (rules,)
+        return cls(
+            model,
+            space,
+            factual,
+            Target.parse(target, model.info, predicted),
+            room,
+            Distance.parse(distance),
+            tuple(rules),
+        )
+
+    def __post_init__(self) -> None:
+        if self.space.names != self.model.info.names:
+            raise InputError(
+                f"the space has columns {list(self.space.names)}, the model has {list(self.model.info.names)}"
+            )
+        for rule in self.rules:
+            if not isinstance(rule, (AtMost, LinearRule)):
+                raise InputError(f"rule {rule!r} is unknown; use AtMost(k) or LinearRule({{...}}, low, high)")
+            if isinstance(rule, LinearRule):
+                rule.row(self.space)
+        _ = self.walls, self.target_index
+
+    @cached_property
+    def target_index(self) -> int:
+        return self.target.index(self.model.info)
+
+    @cached_property
+    def walls(self) -> Walls:
+        return self.room.walls(self.space)
+
+    @cached_property
+    def metric(self) -> Metric:
+        return Metric.of(self.space, self.distance)
+
+    @cached_property
+    def immutable(self) -> Bools:
+        """Columns that never move; one immutable member freezes its whole one-hot group."""
+        fixed = np.array([f.immutable for f in self.space.features])
+        for members in self.space.members:
+            fixed[members] = fixed[members].any()
+        return fixed
+
+    @cached_property
+    def limits(self) -> tuple[Floats, Floats]:
+        """Where the centre and the room may lie: declared bounds, cut by one-way features, a point for immutable ones.
+
+        An empty interval (lower > upper) means that no answer exists.
+        """
+        lower, upper = self.space.lower.copy(), self.space.upper.copy()
+        for f, feature in enumerate(self.space.features):
+            if feature.direction is Direction.INCREASING:
+                lower[f] = max(lower[f], self.factual[f])
+            elif feature.direction is Direction.DECREASING:
+                upper[f] = min(upper[f], self.factual[f])
+        fixed = self.immutable
+        return np.where(fixed, self.factual, lower), np.where(fixed, self.factual, upper)
+
+    @property
+    def lower(self) -> Floats:
+        return self.limits[0]
+
+    @property
+    def upper(self) -> Floats:
+        return self.limits[1]
+
+    @cached_property
+    def trouble(self) -> str | None:
+        """A reason why no centre can exist at all, found without looking at the model."""
+        for f in np.flatnonzero(self.lower > self.upper):
+            return (
+                f"column {self.space.names[f]!r}: the factual value {self.factual[f]:g} and its direction leave nothing "
+                f"of the bounds [{self.space.lower[f]:g}, {self.space.upper[f]:g}]"
+            )
+        return None
+
+    def body(self, center: Floats) -> Body:
+        """The room around a centre, clipped to the limits."""
+        return Body.around(center, self.walls, self.lower, self.upper, self.space.whole, self.space.members)
+
+    def measure(self, center: Floats) -> float:
+        return self.metric(self.factual, center)
+
+    def admissible(self, center: Floats) -> bool:
+        """True if the centre obeys limits, whole numbers, one-hot groups and rules (exactly; rules to rounding)."""
+        if not np.isfinite(center).all() or ((center < self.lower) | (center > self.upper)).any():
+            return False
+        if (self.space.whole & (center != np.floor(center))).any():
+            return False
+        if any(center[m].sum() != 1.0 for m in self.space.members):
+            return False
+        for rule in self.rules:
+            match rule:
+                case AtMost():
+                    if int((self.metric.moves(self.factual, center) > 0).sum()) > rule.changes:
+                        return False
+                case LinearRule():
+                    row = rule.row(self.space)
+                    slack = 1e-9 * float(np.abs(row) @ np.abs(center))
+                    if not rule.low - slack <= float(row @ center) <= rule.high + slack:
+                        return False
+        return True

@@ -1,0 +1,175 @@
+"""Rooms: how much space is wanted around the answer.
+
+A room is a set of shifts s with 0 in it: a box {-down <= s <= up}, a ball {sum (s_f / r_f)^2 <= 1} or a diamond
+{sum |s_f| / r_f <= 1}. A scalar radius counts in units of each feature's scale; a mapping or an array gives raw units
+per feature (features that a mapping leaves out get no room). Rooms are clipped to bounds; whole-number features take
+whole values inside; the category of a one-hot group stays fixed unless ``categories={"city": "any"}``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import TypeAlias
+
+import numpy as np
+
+from elbowroom.errors import InputError
+from elbowroom.numerics import Floats
+from elbowroom.problem.space import Space, _number, _unknown
+
+Radius: TypeAlias = "float | Mapping[str, float] | Sequence[float] | Floats"
+
+
+class Shape(Enum):
+    """The unit set of a room."""
+
+    BOX = "box"
+    BALL = "ball"
+    DIAMOND = "diamond"
+
+
+@dataclass(frozen=True, eq=False)
+class Walls:
+    """A room in raw units: how far each column may slip down and up. Balls and diamonds have down == up."""
+
+    shape: Shape
+    down: Floats
+    up: Floats
+    free_groups: tuple[int, ...] = ()  # one-hot groups whose category may be anything inside the room
+
+
+class Room:
+    """Base of all rooms. A new room is a subclass with a shape; see CONTRIBUTING."""
+
+    def walls(self, space: Space) -> Walls:
+        raise NotImplementedError
+
+    @property
+    def size(self) -> float | None:
+        """The scalar radius, or None where every feature has its own."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Box(Room):
+    """All points with every feature within its radius: ``Box(0.05)``, ``Box({"salary": 2000})``, ``Box(low=0, high=0.1)``."""
+
+    radius: Radius | None = None
+    low: Radius | None = None
+    high: Radius | None = None
+    categories: Mapping[str, str] | None = None
+
+    def __post_init__(self) -> None:
+        if self.radius is None and self.low is None and self.high is None:
+            raise InputError("Box needs a radius, or low= and high=; Box(0) asks for a single point")
+        if self.radius is not None and (self.low is not None or self.high is not None):
+            raise InputError("Box takes either a radius or low= and high=, not both")
+        for what in ("radius", "low", "high"):
+            object.__setattr__(self, what, _frozen(getattr(self, what), f"Box {what}"))
+
+    def walls(self, space: Space) -> Walls:
+        both = self.radius is not None
+        down = _half_widths(self.radius if both else self.low, space, "Box radius" if both else "Box low")
+        up = _half_widths(self.radius if both else self.high, space, "Box radius" if both else "Box high")
+        return Walls(Shape.BOX, down, up, _free_groups(self.categories, space))
+
+    @property
+    def size(self) -> float | None:
+        return self.radius if isinstance(self.radius, float) else None
+
+
+@dataclass(frozen=True)
+class Ball(Room):
+    """All points within Euclidean distance ``radius`` (in units of the scales; per feature: an ellipsoid)."""
+
+    radius: Radius
+    categories: Mapping[str, str] | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "radius", _frozen(self.radius, "Ball radius"))
+
+    def walls(self, space: Space) -> Walls:
+        r = _half_widths(self.radius, space, "Ball radius")
+        return Walls(Shape.BALL, r, r, _free_groups(self.categories, space))
+
+    @property
+    def size(self) -> float | None:
+        return self.radius if isinstance(self.radius, float) else None
+
+
+@dataclass(frozen=True)
+class Diamond(Room):
+    """All points within l1 distance ``radius`` (in units of the scales; per feature: a weighted cross-polytope)."""
+
+    radius: Radius
+    categories: Mapping[str, str] | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "radius", _frozen(self.radius, "Diamond radius"))
+
+    def walls(self, space: Space) -> Walls:
+        r = _half_widths(self.radius, space, "Diamond radius")
+        return Walls(Shape.DIAMOND, r, r, _free_groups(self.categories, space))
+
+    @property
+    def size(self) -> float | None:
+        return self.radius if isinstance(self.radius, float) else None
+
+
+def _frozen(radius: Radius | None, what: str) -> Radius | None:
+    """Check the numbers and take a copy that nobody can change."""
+    if radius is None:
+        return None
+    if isinstance(radius, Mapping):
+        return {str(k): _length(v, f"{what}[{k!r}]") for k, v in radius.items()}
+    if isinstance(radius, (list, tuple, np.ndarray)):
+        return tuple(_length(v, f"{what}[{i}]") for i, v in enumerate(np.asarray(radius, dtype=object).ravel()))
+    return _length(radius, what)
+
+
+def _length(value: object, what: str) -> float:
+    number = _number(value, what)
+    if not (math.isfinite(number) and number >= 0):
+        raise InputError(f"{what} = {value!r} must be a finite number of at least 0")
+    return number
+
+
+def _half_widths(radius: Radius | None, space: Space, what: str) -> Floats:
+    in_group = space.group_of >= 0
+    if radius is None:
+        return np.zeros(len(space.names))
+    if isinstance(radius, Mapping):
+        widths = np.zeros(len(space.names))
+        for name, width in radius.items():
+            if name not in space.position:
+                raise InputError(f"{what}: {_unknown(name, space.names)}")
+            if in_group[space.position[name]] and width > 0:
+                raise InputError(
+                    f'{what}: column {name!r} belongs to a one-hot group; use categories={{"{space.groups[space.group_of[space.position[name]]].name}": "any"}}'
+                )
+            widths[space.position[name]] = width
+        return widths
+    if isinstance(radius, (int, float)):
+        return np.where(in_group, 0.0, radius * space.scale)
+    widths = np.asarray(radius, dtype=np.float64)
+    if widths.shape != (len(space.names),):
+        raise InputError(
+            f"{what}: {widths.size} values for {len(space.names)} columns; give one per column, a mapping or a single number"
+        )
+    return np.where(in_group, 0.0, widths)
+
+
+def _free_groups(categories: Mapping[str, str] | None, space: Space) -> tuple[int, ...]:
+    names = [g.name for g in space.groups]
+    free = []
+    for name, freedom in (categories or {}).items():
+        if name not in names:
+            raise InputError(f"categories: unknown one-hot group {name!r}; the groups are {names}")
+        if freedom not in ("any", "fixed"):
+            raise InputError(f'categories[{name!r}] = {freedom!r} is unknown; use "any" or "fixed"')
+        if freedom == "any":
+            free.append(names.index(name))
+    return tuple(sorted(free))

@@ -1,0 +1,411 @@
+"""The space of features: names, kinds, bounds, what may move and which way, scales, weights and units.
+
+Distances and scalar radii are measured in units of each feature's scale, so that "0.05" means the same for age and
+salary. A one-hot group is a set of 0/1 columns of which exactly one is 1; it moves as one step.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from functools import cached_property
+from typing import Literal, TypeVar
+
+import numpy as np
+import pandas as pd
+
+from elbowroom.errors import InputError
+from elbowroom.numerics import Bools, Floats, Ints
+
+E = TypeVar("E", bound=Enum)
+
+
+class Kind(Enum):
+    """Which values a feature takes."""
+
+    NUMERIC = "numeric"
+    INTEGER = "integer"
+    BINARY = "binary"
+
+
+class Direction(Enum):
+    """Which way a feature may move, compared with the factual."""
+
+    ANY = "any"
+    INCREASING = "increasing"
+    DECREASING = "decreasing"
+
+
+@dataclass(frozen=True)
+class Feature:
+    """One column. Strings for ``kind`` and ``direction`` are parsed here, once."""
+
+    name: str
+    kind: Kind | str = Kind.NUMERIC
+    lower: float = -math.inf
+    upper: float = math.inf
+    immutable: bool = False
+    direction: Direction | str = Direction.ANY
+    scale: float = 1.0
+    weight: float = 1.0
+    unit: str | None = None
+
+    def __post_init__(self) -> None:
+        set_field = object.__setattr__
+        set_field(self, "kind", _parse(Kind, self.kind, f"feature {self.name!r}: kind"))
+        set_field(self, "direction", _parse(Direction, self.direction, f"feature {self.name!r}: direction"))
+        for what in ("lower", "upper", "scale", "weight"):
+            set_field(self, what, _number(getattr(self, what), f"feature {self.name!r}: {what}"))
+        if self.kind is Kind.BINARY:
+            set_field(self, "lower", max(self.lower, 0.0))
+            set_field(self, "upper", min(self.upper, 1.0))
+        if math.isnan(self.lower) or math.isnan(self.upper) or self.lower == math.inf or self.upper == -math.inf:
+            raise InputError(
+                f"feature {self.name!r}: bounds [{self.lower}, {self.upper}] are not numbers; leave a side out to leave it open"
+            )
+        if self.lower > self.upper:
+            raise InputError(
+                f"feature {self.name!r}: lower bound {self.lower} is above upper bound {self.upper}; swap them"
+            )
+        if not (math.isfinite(self.scale) and self.scale > 0):
+            raise InputError(f"feature {self.name!r}: scale {self.scale} must be a positive number")
+        if not (math.isfinite(self.weight) and self.weight > 0):
+            raise InputError(
+                f"feature {self.name!r}: weight {self.weight} must be a positive number; use immutable=True to forbid a change"
+            )
+        if self.kind is not Kind.NUMERIC:
+            set_field(self, "lower", float(math.ceil(self.lower)) if math.isfinite(self.lower) else self.lower)
+            set_field(self, "upper", float(math.floor(self.upper)) if math.isfinite(self.upper) else self.upper)
+            if self.lower > self.upper:
+                raise InputError(f"feature {self.name!r}: no whole number lies within its bounds")
+
+
+@dataclass(frozen=True)
+class Group:
+    """A one-hot group: exactly one member column is 1. ``weight`` is the price of changing the category."""
+
+    name: str
+    members: tuple[str, ...]
+    weight: float = 1.0
+
+
+@dataclass(frozen=True)
+class Space:
+    """All features in the order of the model's columns, and the one-hot groups among them."""
+
+    features: tuple[Feature, ...]
+    groups: tuple[Group, ...] = field(default=())
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "features", tuple(self.features))
+        object.__setattr__(self, "groups", tuple(self.groups))
+        names = [f.name for f in self.features]
+        if not names:
+            raise InputError("a space needs at least one feature")
+        twice = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
+        if twice:
+            raise InputError(f"column names must differ; {twice} occur more than once")
+        seen: set[str] = set()
+        known = {f.name: f for f in self.features}
+        for group in self.groups:
+            if len(group.members) < 2:
+                raise InputError(f"one-hot group {group.name!r} needs at least two columns")
+            for member in group.members:
+                if member not in known:
+                    raise InputError(f"one-hot group {group.name!r}: {_unknown(member, names)}")
+                if member in seen:
+                    raise InputError(f"column {member!r} belongs to two one-hot groups")
+                if known[member].kind is not Kind.BINARY:
+                    raise InputError(f"one-hot group {group.name!r}: column {member!r} must be binary")
+                seen.add(member)
+
+    # ---- the space as arrays, for everything that computes -------------------------------------------------------
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        return tuple(f.name for f in self.features)
+
+    @cached_property
+    def position(self) -> dict[str, int]:
+        return {name: i for i, name in enumerate(self.names)}
+
+    @cached_property
+    def lower(self) -> Floats:
+        return np.array([f.lower for f in self.features])
+
+    @cached_property
+    def upper(self) -> Floats:
+        return np.array([f.upper for f in self.features])
+
+    @cached_property
+    def scale(self) -> Floats:
+        return np.array([f.scale for f in self.features])
+
+    @cached_property
+    def weight(self) -> Floats:
+        return np.array([f.weight for f in self.features])
+
+    @cached_property
+    def whole(self) -> Bools:
+        """True where only whole numbers are allowed (integer and binary features)."""
+        return np.array([f.kind is not Kind.NUMERIC for f in self.features])
+
+    @cached_property
+    def group_of(self) -> Ints:
+        """Index of the one-hot group of each column, -1 for none."""
+        owner = np.full(len(self.features), -1, dtype=np.int64)
+        for g, group in enumerate(self.groups):
+            for member in group.members:
+                owner[self.position[member]] = g
+        return owner
+
+    @cached_property
+    def members(self) -> tuple[Ints, ...]:
+        """Column positions of each group."""
+        return tuple(np.array([self.position[m] for m in g.members], dtype=np.int64) for g in self.groups)
+
+    # ---- construction ---------------------------------------------------------------------------------------------
+    @classmethod
+    def plain(cls, names: Sequence[str]) -> Space:
+        """Unbounded numeric features of scale 1: the paper's protocol."""
+        return cls(tuple(Feature(str(name)) for name in names))
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: pd.DataFrame,
+        *,
+        immutable: Iterable[str] = (),
+        increasing: Iterable[str] = (),
+        decreasing: Iterable[str] = (),
+        integer: Iterable[str] = (),
+        binary: Iterable[str] = (),
+        numeric: Iterable[str] = (),
+        one_hot: Mapping[str, Sequence[str]] | None = None,
+        bounds: Mapping[str, tuple[float | None, float | None]] | Literal["data", "none"] = "data",
+        scale: Mapping[str, float] | Literal["range", "std", "none"] = "range",
+        weights: Mapping[str, float] | None = None,
+        units: Mapping[str, str] | None = None,
+    ) -> Space:
+        """Read names, kinds, bounds and scales from data; the keywords say what data cannot.
+
+        Kinds: columns of 0 and 1 (or bool) are binary, integer columns are integer, others numeric; ``integer``,
+        ``binary`` and ``numeric`` overrule. Bounds are the smallest and largest value seen; ``bounds={"age": (18,
+        None)}`` overrules single columns (None: as in the data; -inf or inf: open), ``bounds="none"`` opens all.
+        ``immutable``, ``increasing`` and ``decreasing`` also take the name of a one-hot group (immutable only).
+        """
+        if not isinstance(frame, pd.DataFrame):
+            raise InputError(
+                f"Space.from_frame takes a pandas DataFrame, not {type(frame).__name__}; for an array use Space.plain(names)"
+            )
+        names = [str(c) for c in frame.columns]
+        group_columns = {g: tuple(map(str, members)) for g, members in (one_hot or {}).items()}
+        in_group = {m for members in group_columns.values() for m in members}
+        fixed = _named(immutable, [*names, *group_columns], "immutable")
+        for g, members in group_columns.items():
+            if g in fixed:
+                fixed |= set(members)
+        up, down = _named(increasing, names, "increasing"), _named(decreasing, names, "decreasing")
+        whole, zero_one, real = (
+            _named(integer, names, "integer"),
+            _named(binary, names, "binary") | in_group,
+            _named(numeric, names, "numeric"),
+        )
+        if up & down:
+            raise InputError(
+                f"columns {sorted(up & down)} cannot be both increasing and decreasing; declare them immutable instead"
+            )
+        own_bounds = dict(bounds) if isinstance(bounds, Mapping) else {}
+        own_scale = dict(scale) if isinstance(scale, Mapping) else {}
+        _named(own_bounds, names, "bounds"), _named(own_scale, names, "scale")
+        _named(weights or {}, [*names, *group_columns], "weights"), _named(units or {}, names, "units")
+        features = []
+        for column, name in zip(frame.columns, names, strict=True):
+            values = _column(frame[column], name)
+            kind = _kind(name, frame[column], values, whole, zero_one, real)
+            low, high = float(values.min()), float(values.max())
+            spread = _spread(values, scale if isinstance(scale, str) else "range")
+            if isinstance(bounds, str):
+                if bounds not in ("data", "none"):
+                    raise InputError(
+                        f'bounds={bounds!r} is unknown; use "data", "none" or a mapping from column to (low, high)'
+                    )
+                if bounds == "none":
+                    low, high = -math.inf, math.inf
+            elif name in own_bounds:
+                pair = own_bounds[name]
+                if not (isinstance(pair, Sequence) and len(pair) == 2):
+                    raise InputError(f"bounds of {name!r} must be a pair (low, high), not {pair!r}")
+                low = low if pair[0] is None else _number(pair[0], f"lower bound of {name!r}")
+                high = high if pair[1] is None else _number(pair[1], f"upper bound of {name!r}")
+            if kind is Kind.BINARY:
+                low, high = 0.0, 1.0
+            features.append(
+                Feature(
+                    name,
+                    kind,
+                    low,
+                    high,
+                    immutable=name in fixed,
+                    direction=Direction.INCREASING
+                    if name in up
+                    else Direction.DECREASING
+                    if name in down
+                    else Direction.ANY,
+                    scale=float(own_scale.get(name, spread if spread > 0 and math.isfinite(spread) else 1.0)),
+                    weight=float((weights or {}).get(name, 1.0)),
+                    unit=(units or {}).get(name),
+                )
+            )
+        groups = tuple(Group(g, members, float((weights or {}).get(g, 1.0))) for g, members in group_columns.items())
+        return cls(tuple(features), groups)
+
+    def select(self, names: Sequence[str]) -> Space:
+        """The same features in the order of ``names``; every name must be here, and every feature must be named."""
+        missing = [n for n in names if n not in self.position]
+        if missing:
+            raise InputError(f"the space does not describe the model's columns {missing}; it has {list(self.names)}")
+        extra = [n for n in self.names if n not in set(names)]
+        if extra:
+            raise InputError(
+                f"the space describes columns {extra} that the model does not use; the model has {list(names)}"
+            )
+        return replace(self, features=tuple(self.features[self.position[n]] for n in names))
+
+    # ---- rows -----------------------------------------------------------------------------------------------------
+    def row(self, row: object, what: str = "row") -> Floats:
+        """One row as a float array in the space's order; names are matched, widths and values are checked."""
+        if isinstance(row, pd.DataFrame):
+            if len(row) != 1:
+                raise InputError(f"{what}: one row is wanted, the frame has {len(row)}; pass frame.iloc[[i]]")
+            row = row.iloc[0]
+        if isinstance(row, pd.Series):
+            row = row.to_dict()
+        if isinstance(row, Mapping):
+            if row and all(isinstance(k, (int, np.integer)) for k in row) and not set(map(str, row)) & set(self.names):
+                row = list(row.values())
+            else:
+                row = {str(k): v for k, v in row.items()}
+                missing = [n for n in self.names if n not in row]
+                extra = [n for n in row if n not in self.position]
+                if missing or extra:
+                    raise InputError(
+                        f"{what}: missing columns {missing}, unknown columns {extra}; the model has {list(self.names)}"
+                    )
+                row = [row[n] for n in self.names]
+        if isinstance(row, np.ndarray):
+            if not (row.ndim == 1 or (row.ndim == 2 and row.shape[0] == 1)):
+                raise InputError(f"{what}: one row is wanted, the array has shape {row.shape}")
+            row = list(row.ravel())
+        if not isinstance(row, Sequence) or isinstance(row, str):
+            raise InputError(
+                f"{what}: give a Series, a mapping, a one-row DataFrame or an array, not {type(row).__name__}"
+            )
+        if len(row) != len(self.names):
+            raise InputError(
+                f"{what}: {len(row)} values for {len(self.names)} columns {list(self.names)[:8]}; give one value per column"
+            )
+        values = np.empty(len(self.names))
+        for i, (name, value) in enumerate(zip(self.names, row, strict=True)):
+            values[i] = _number(value, f"{what}, column {name!r}")
+            if not math.isfinite(values[i]):
+                raise InputError(
+                    f"{what}, column {name!r}: {value!r} is not a finite number; fill in or drop missing values first"
+                )
+        for i, feature in enumerate(self.features):
+            if feature.kind is not Kind.NUMERIC and values[i] != math.floor(values[i]):
+                raise InputError(
+                    f"{what}, column {feature.name!r}: {values[i]} is not a whole number; round it or declare the column numeric"
+                )
+            if feature.kind is Kind.BINARY and values[i] not in (0.0, 1.0):
+                raise InputError(
+                    f"{what}, column {feature.name!r}: {values[i]} is neither 0 nor 1; declare the column integer if it counts"
+                )
+        for group, members in zip(self.groups, self.members, strict=True):
+            if values[members].sum() != 1.0:
+                raise InputError(
+                    f"{what}, one-hot group {group.name!r}: exactly one of {list(group.members)} must be 1, "
+                    f"here {int(values[members].sum())} are; an unseen category cannot be explained"
+                )
+        return values + 0.0  # -0.0 becomes 0.0
+
+
+def _parse(enum: type[E], value: E | str, what: str) -> E:
+    if isinstance(value, enum):
+        return value
+    try:
+        return enum(value)
+    except ValueError:
+        raise InputError(f"{what}={value!r} is unknown; use one of {[e.value for e in enum]}") from None
+
+
+def _number(value: object, what: str) -> float:
+    if isinstance(value, (bool, np.bool_, int, float, np.integer, np.floating)):
+        return float(value)
+    raise InputError(f"{what}: {value!r} is not a number; encode categories as 0/1 columns first")
+
+
+def _unknown(name: object, known: Sequence[str]) -> str:
+    import difflib
+
+    close = difflib.get_close_matches(str(name), list(known), n=1)
+    return f"unknown column {name!r}" + (
+        f"; did you mean {close[0]!r}?" if close else f"; the columns are {list(known)[:12]}"
+    )
+
+
+def _spread(values: Floats, scale: str) -> float:
+    match scale:
+        case "range":
+            return float(values.max() - values.min())
+        case "std":
+            return float(values.std())
+        case "none":
+            return 1.0
+    raise InputError(f'scale={scale!r} is unknown; use "range", "std", "none" or a mapping from column to number')
+
+
+def _named(given: Iterable[str], known: Sequence[str], what: str) -> set[str]:
+    if isinstance(given, str):
+        raise InputError(f"{what}={given!r}: give a list of column names")
+    names = {str(g) for g in given}
+    for name in sorted(names):
+        if name not in known:
+            raise InputError(f"{what}: {_unknown(name, known)}")
+    return names
+
+
+def _column(series: pd.Series, name: str) -> Floats:
+    if not (pd.api.types.is_numeric_dtype(series) or pd.api.types.is_bool_dtype(series)):
+        raise InputError(
+            f"column {name!r} holds {series.dtype} values; encode it as numbers or as one-hot columns first"
+        )
+    values = series.to_numpy(dtype=np.float64, na_value=np.nan)
+    if values.size == 0:
+        raise InputError("the frame has no rows; bounds and scales cannot be read from it")
+    bad = np.flatnonzero(~np.isfinite(values))
+    if bad.size:
+        raise InputError(
+            f"column {name!r}, row {series.index[bad[0]]!r}: {values[bad[0]]} is not a finite number; fill in or drop it first"
+        )
+    return values
+
+
+def _kind(name: str, series: pd.Series, values: Floats, whole: set[str], zero_one: set[str], real: set[str]) -> Kind:
+    if name in zero_one:
+        if not np.isin(values, (0.0, 1.0)).all():
+            raise InputError(f"column {name!r} is declared binary but holds {values[~np.isin(values, (0.0, 1.0))][0]}")
+        return Kind.BINARY
+    if name in whole:
+        broken = values[values != np.floor(values)]
+        if broken.size:
+            raise InputError(f"column {name!r} is declared integer but holds {broken[0]}")
+        return Kind.INTEGER
+    if name in real:
+        return Kind.NUMERIC
+    if pd.api.types.is_bool_dtype(series) or (
+        np.isin(values, (0.0, 1.0)).all() and (values == 0).any() and (values == 1).any()
+    ):
+        return Kind.BINARY
+    return Kind.INTEGER if pd.api.types.is_integer_dtype(series) else Kind.NUMERIC

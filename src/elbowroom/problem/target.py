@@ -1,0 +1,58 @@
+"""The wanted outcome: a class, or a class with at least a given probability."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+
+import numpy as np
+
+from elbowroom.errors import InputError
+from elbowroom.models.base import ModelInfo, class_index
+from elbowroom.models.margins import holds_probability
+from elbowroom.problem.space import _number
+
+
+@dataclass(frozen=True)
+class Target:
+    """``Target("approved")``: the model must predict this label. ``Target("approved", probability=0.7)``: the model's
+    probability of this label must be at least 0.7 (the paper's tau); then the label itself follows only if tau >= 1/2."""
+
+    label: Hashable
+    probability: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.probability is not None:
+            tau = _number(self.probability, "Target probability")
+            if not 0.0 < tau < 1.0:
+                raise InputError(f"Target probability {tau} must lie strictly between 0 and 1")
+            object.__setattr__(self, "probability", tau)
+
+    def index(self, info: ModelInfo) -> int:
+        """The class index of the label in a model; also checks that the probability can be asked for."""
+        found = class_index(info, self.label)
+        if found is None:
+            raise InputError(f"target {self.label!r} is not a class of the model; its classes are {list(info.classes)}")
+        reason = holds_probability(info, self.probability)
+        if reason:
+            raise InputError(f"target probability {self.probability}: {reason}; ask for the label alone")
+        return found
+
+    @classmethod
+    def parse(cls, target: object, info: ModelInfo, predicted: int) -> Target:
+        """None means the other class of a binary model."""
+        if isinstance(target, cls):
+            target.index(info)
+            return target
+        if target is None:
+            if len(info.classes) != 2:
+                raise InputError(
+                    f"the model has {len(info.classes)} classes {list(info.classes)}; say which one is wanted with target="
+                )
+            return cls(info.classes[1 - predicted])
+        if isinstance(target, np.generic):
+            target = target.item()
+        if not isinstance(target, Hashable):
+            raise InputError(f"target {target!r} is not a class label; the classes are {list(info.classes)}")
+        parsed = cls(target)
+        return cls(info.classes[parsed.index(info)])

@@ -1,0 +1,71 @@
+"""The judge's verdicts. Only `elbowroom.certify` issues certificates."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from elbowroom.numerics import Floats
+from elbowroom.problem.body import Body
+from elbowroom.problem.target import Target
+
+
+@dataclass(frozen=True, eq=False)
+class Certificate:
+    """Every point of ``body`` gets the wanted outcome from the model with this fingerprint.
+
+    ``margin`` is a proven lower bound on (score difference - needed slack) over the body, for the closest rival.
+    """
+
+    fingerprint: str
+    target: Target
+    body: Body
+    method: str
+    margin: float
+    seconds: float
+    assumptions: tuple[str, ...]
+
+    def __bool__(self) -> bool:
+        return True
+
+    @property
+    def seal(self) -> str:
+        """SHA-256 of everything the certificate claims (not of the seconds): changed files are noticed, not trusted."""
+        digest = hashlib.sha256()
+        claims = (self.fingerprint, repr(self.target.label), self.target.probability, self.method, float(self.margin))
+        digest.update(repr((*claims, self.assumptions, self.body.shape.value)).encode())
+        body = self.body
+        for array in (body.center, body.lower, body.upper, body.axes, body.whole, *body.free_groups):
+            digest.update(np.ascontiguousarray(array).tobytes())
+        return digest.hexdigest()
+
+
+@dataclass(frozen=True, eq=False)
+class Counterexample:
+    """A point of the body that the model puts elsewhere (or, for a margin, too close to tell)."""
+
+    point: Floats
+    label: Hashable  # what the parsed model says there
+    margin: float  # score difference minus needed slack at the point, < 0
+    seconds: float = 0.0
+
+    def __bool__(self) -> bool:
+        return False
+
+
+@dataclass(frozen=True, eq=False)
+class Undecided:
+    """The judge ran out of time or budget: nothing may be claimed."""
+
+    reason: str
+    seconds: float = 0.0
+
+    def __bool__(self) -> bool:
+        return False
+
+
+Verdict: TypeAlias = Certificate | Counterexample | Undecided

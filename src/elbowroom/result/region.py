@@ -1,0 +1,147 @@
+"""The answer. A `Region` cannot be made without the judge's certificate for exactly its body."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+
+from elbowroom.numerics import Bools, Floats
+from elbowroom.problem.body import Body
+from elbowroom.problem.distances import Distance
+from elbowroom.problem.rooms import Room, Shape
+from elbowroom.problem.space import Space
+from elbowroom.problem.target import Target
+from elbowroom.result.certificate import Certificate
+from elbowroom.result.status import Status, Step
+
+
+@dataclass(frozen=True, eq=False)
+class Region:
+    """A set of inputs around ``center`` that all get the wanted outcome, as close to the factual as proven."""
+
+    status: Status
+    space: Space
+    factual_values: Floats
+    predicted: object  # the label the model gives the factual
+    target: Target
+    room: Room
+    metric: Distance
+    distance: float
+    lower_bound: float
+    certificate: Certificate
+    method: str
+    seconds: float
+    source: str = ""  # what model was read, for people
+    trace: tuple[Step, ...] = field(default=())
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.certificate, Certificate):
+            raise TypeError("a Region needs a Certificate of the judge")
+        if self.status not in (Status.OPTIMAL, Status.CERTIFIED):
+            raise ValueError(f"a Region cannot have status {self.status.name}")
+
+    def __bool__(self) -> bool:
+        return True
+
+    @property
+    def body(self) -> Body:
+        return self.certificate.body
+
+    @cached_property
+    def center(self) -> pd.Series:
+        return pd.Series(self.body.center, index=list(self.space.names), name="center")
+
+    @cached_property
+    def factual(self) -> pd.Series:
+        return pd.Series(self.factual_values, index=list(self.space.names), name="factual")
+
+    @cached_property
+    def lower(self) -> pd.Series:
+        return pd.Series(self.body.lower, index=list(self.space.names), name="lower")
+
+    @cached_property
+    def upper(self) -> pd.Series:
+        return pd.Series(self.body.upper, index=list(self.space.names), name="upper")
+
+    @property
+    def radius(self) -> float | None:
+        """The scalar radius that was asked for; None for a room with a radius per feature."""
+        return self.room.size
+
+    @property
+    def gap(self) -> float:
+        """(distance - lower bound) / distance: how much closer, at most, another region could be."""
+        if self.distance <= 0:
+            return 0.0
+        return max(0.0, (self.distance - self.lower_bound) / self.distance)
+
+    @property
+    def changed(self) -> Bools:
+        return np.asarray(self.body.center != self.factual_values)
+
+    @cached_property
+    def intervals(self) -> pd.DataFrame:
+        return pd.DataFrame(
+            {
+                "feature": list(self.space.names),
+                "factual": self.factual_values,
+                "center": self.body.center,
+                "low": self.body.lower,
+                "high": self.body.upper,
+                "changed": self.changed,
+            }
+        )
+
+    @property
+    def is_box(self) -> bool:
+        return self.body.shape is Shape.BOX
+
+    def contains(self, rows: object) -> Bools:
+        """True for each row that lies in the region (names are matched; exact)."""
+        frame = rows if isinstance(rows, (pd.DataFrame, np.ndarray)) and getattr(rows, "ndim", 0) == 2 else None
+        if frame is None:
+            return self.body.contains(self.space.row(rows)[None])
+        if isinstance(frame, pd.DataFrame):
+            ordered = frame.rename(columns=str)
+            missing = [n for n in self.space.names if n not in ordered.columns]
+            if missing:
+                from elbowroom.errors import InputError
+
+                raise InputError(f"contains: the rows lack the columns {missing}")
+            return self.body.contains(ordered[list(self.space.names)].to_numpy(dtype=np.float64))
+        if frame.shape[1] != len(self.space.names):
+            from elbowroom.errors import InputError
+
+            raise InputError(f"contains: rows of width {frame.shape[1]} for {len(self.space.names)} columns")
+        return self.body.contains(frame)
+
+    def sample(self, n: int, seed: int = 0) -> pd.DataFrame:
+        """Random points of the region."""
+        return pd.DataFrame(self.body.sample(n, seed), columns=list(self.space.names))
+
+
+@dataclass(frozen=True, eq=False)
+class NoRegion:
+    """No region: either proven not to exist, or not found; ``reason`` says which and why."""
+
+    status: Status
+    reason: str
+    space: Space
+    factual_values: Floats
+    target: Target
+    room: Room
+    metric: Distance
+    lower_bound: float
+    method: str
+    seconds: float
+    trace: tuple[Step, ...] = field(default=())
+
+    def __post_init__(self) -> None:
+        if self.status not in (Status.NONE_EXISTS, Status.UNKNOWN):
+            raise ValueError(f"a NoRegion cannot have status {self.status.name}")
+
+    def __bool__(self) -> bool:
+        return False

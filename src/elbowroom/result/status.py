@@ -1,0 +1,26 @@
+"""How a search ended, and what it did on the way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Status(Enum):
+    """The outcome of a search; the value is the sentence a user may read."""
+
+    OPTIMAL = "the region is certified and no closer one exists"
+    CERTIFIED = "the region is certified; a closer one may exist within the stated gap"
+    NONE_EXISTS = "it is proven that no such region exists"
+    UNKNOWN = "neither a region nor a proof that none exists was found"
+
+
+@dataclass(frozen=True)
+class Step:
+    """One iteration of a search."""
+
+    seconds: float
+    lower_bound: float
+    best_distance: float  # inf while nothing is certified
+    certified_radius: float | None = None  # of the iterate, where the method computes it
+    note: str = ""

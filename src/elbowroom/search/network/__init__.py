@@ -1,0 +1,1 @@
+"""Regions on ReLU networks."""

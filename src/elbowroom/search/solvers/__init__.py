@@ -1,0 +1,1 @@
+"""Translate, solve, report bound. No modelling inside."""

@@ -1,0 +1,1 @@
+"""Regions on axis-aligned trees."""
