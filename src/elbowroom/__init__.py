@@ -1,1 +1,107 @@
-"""elbowroom: regions of counterfactual explanations, proven closest and proven valid at every point."""
+"""elbowroom: regions of counterfactual explanations, proven closest and proven valid at every point.
+
+Public names are loaded when they are first used, so that ``import elbowroom`` costs nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from elbowroom.version import __version__
+
+_HOME = {
+    "Explainer": "elbowroom.explainer",
+    "Space": "elbowroom.problem",
+    "Feature": "elbowroom.problem",
+    "Group": "elbowroom.problem",
+    "Box": "elbowroom.problem",
+    "Ball": "elbowroom.problem",
+    "Diamond": "elbowroom.problem",
+    "Target": "elbowroom.problem",
+    "AtMost": "elbowroom.problem",
+    "LinearRule": "elbowroom.problem",
+    "Region": "elbowroom.result",
+    "NoRegion": "elbowroom.result",
+    "Status": "elbowroom.result",
+    "Step": "elbowroom.result",
+    "Certificate": "elbowroom.result",
+    "Counterexample": "elbowroom.result",
+    "Undecided": "elbowroom.result",
+    "RadiusResult": "elbowroom.result",
+    "LinearModel": "elbowroom.models",
+    "TreeEnsemble": "elbowroom.models",
+    "ReluNetwork": "elbowroom.models",
+    "read_model": "elbowroom.importers",
+    "ElbowroomError": "elbowroom.errors",
+    "InputError": "elbowroom.errors",
+    "UnsupportedModel": "elbowroom.errors",
+    "ReplayMismatch": "elbowroom.errors",
+    "SolverMissing": "elbowroom.errors",
+}
+_MODULES = ("chance",)
+
+if TYPE_CHECKING:
+    from elbowroom import chance
+    from elbowroom.errors import ElbowroomError, InputError, ReplayMismatch, SolverMissing, UnsupportedModel
+    from elbowroom.explainer import Explainer
+    from elbowroom.importers import read_model
+    from elbowroom.models import LinearModel, ReluNetwork, TreeEnsemble
+    from elbowroom.problem import AtMost, Ball, Box, Diamond, Feature, Group, LinearRule, Space, Target
+    from elbowroom.result import (
+        Certificate,
+        Counterexample,
+        NoRegion,
+        RadiusResult,
+        Region,
+        Status,
+        Step,
+        Undecided,
+    )
+
+__all__ = [
+    "AtMost",
+    "Ball",
+    "Box",
+    "Certificate",
+    "Counterexample",
+    "Diamond",
+    "ElbowroomError",
+    "Explainer",
+    "Feature",
+    "Group",
+    "InputError",
+    "LinearModel",
+    "LinearRule",
+    "NoRegion",
+    "RadiusResult",
+    "Region",
+    "ReluNetwork",
+    "ReplayMismatch",
+    "SolverMissing",
+    "Space",
+    "Status",
+    "Step",
+    "Target",
+    "TreeEnsemble",
+    "Undecided",
+    "UnsupportedModel",
+    "__version__",
+    "chance",
+    "read_model",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        value = getattr(import_module(_HOME[name]), name)
+    elif name in _MODULES:
+        value = import_module(f"elbowroom.{name}")
+    else:
+        raise AttributeError(f"module 'elbowroom' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

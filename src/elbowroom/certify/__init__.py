@@ -1,1 +1,5 @@
-"""The judge: decides whether every point of a body gets the wanted outcome, without knowing how it was found."""
+"""The judge. It knows the model, the question and the answer, and nothing about how the answer was found."""
+
+from elbowroom.certify.judge import certify
+
+__all__ = ["certify"]

@@ -10,16 +10,25 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 import numpy as np
 
 from elbowroom.numerics import Floats
+from elbowroom.problem.problem import RecourseProblem
 from elbowroom.result.certificate import Certificate, Verdict
 from elbowroom.result.status import Step
 
 Accept: TypeAlias = Callable[[Floats], Verdict]
 OnProgress: TypeAlias = Callable[[Step], None]
+
+
+class Referee(Protocol):
+    """The judge as seen by a search: callable as `Accept`; ``about`` judges a related question without counting."""
+
+    def __call__(self, center: Floats) -> Verdict: ...
+
+    def about(self, problem: RecourseProblem) -> Accept: ...
 
 
 class Clock:
@@ -45,6 +54,10 @@ class Clock:
     @property
     def expired(self) -> bool:
         return self.remaining <= 0.0
+
+    def part(self, share: float) -> Clock:
+        """A clock for a share of the remaining time; its steps are not published."""
+        return Clock(max(self.remaining, 0.0) * share)
 
     def report(
         self,
@@ -84,6 +97,5 @@ class Outcome:
     def __post_init__(self) -> None:
         if (self.center is None) != (self.certificate is None):
             raise ValueError("a centre comes with its certificate")
-        if self.center is not None and self.certificate is not None:
-            if not np.array_equal(self.center, self.certificate.body.center):
-                raise ValueError("the certificate is about another centre")
+        if self.certificate is not None and not np.array_equal(self.center, self.certificate.body.center):
+            raise ValueError("the certificate is about another centre")

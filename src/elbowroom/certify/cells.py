@@ -1,0 +1,129 @@
+"""The part of a tree ensemble that a region can see, in whole numbers.
+
+The cuts of feature f that lie inside the region divide [lower_f, upper_f] into cells (a, b]; every leaf is a range of
+cells of each feature, so that all further comparisons are between integers. Cells are kept by their ends: ``last`` is
+the largest value of a cell and ``first`` the smallest, where values are floats, or whole numbers in whole columns (cuts
+are rounded down first, so that every cell holds a value). Members of free one-hot groups have the two cells {0}, {1}.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from elbowroom.certify.tree_kernels import restrict_leaves
+from elbowroom.models import TreeEnsemble
+from elbowroom.numerics import Floats, Ints, next_up
+from elbowroom.problem import Body, Shape
+
+_WHOLE_SPACING = 2.0**52  # from here on neighbouring floats are whole numbers
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """The cells of every column that has more than one, and the leaves that meet the region.
+
+    Cells of active column i are ``start[i] : start[i + 1]`` of the flat arrays. ``cost`` is what the point of the cell
+    nearest to the centre uses of the budget 1 of a ball or diamond (0 for boxes), correct to a few roundings.
+    """
+
+    columns: Ints  # (active,) their positions among the model's columns
+    start: Ints  # (active + 1,)
+    first: Floats  # flat
+    last: Floats  # flat
+    cost: Floats  # flat
+    home: Ints  # (active,) the cell of the centre
+    root_low: Ints  # (active,) range of cells that the region covers
+    root_high: Ints
+    group_start: Ints  # free groups as lists of active columns
+    group_member: Ints
+    tree_start: Ints  # (trees + 1,) leaves of tree k among ``rows``
+    rows: Ints  # (leaves,) positions in model.leaves
+    entry_start: Ints  # (leaves + 1,) where a leaf covers only part of the cells: column, first and last cell
+    entry_column: Ints
+    entry_low: Ints
+    entry_high: Ints
+
+    @classmethod
+    def of(cls, model: TreeEnsemble, body: Body) -> Cells:
+        in_group = np.zeros(body.center.size, dtype=bool)
+        for members in body.free_groups:
+            in_group[members] = True
+        columns, lasts, firsts = [], [], []
+        for f in range(body.center.size):
+            last = np.array([0.0, 1.0]) if in_group[f] else _last_values(model.cuts[f], body, f)
+            if last.size > 1:
+                columns.append(f)
+                lasts.append(last)
+                firsts.append(np.concatenate([[0.0 if in_group[f] else body.lower[f]], _after(last[:-1], body.whole[f])]))
+        start = np.cumsum([0, *(last.size for last in lasts)], dtype=np.int64)
+        active = np.array(columns, dtype=np.int64)
+        first, last = np.concatenate([[], *firsts]), np.concatenate([[], *lasts])
+        home = np.array(
+            [np.searchsorted(ends, body.center[f]) for f, ends in zip(columns, lasts, strict=True)], dtype=np.int64
+        )
+        position = {f: i for i, f in enumerate(columns)}
+        groups = [[position[int(f)] for f in members] for members in body.free_groups]
+        grouped = in_group[active]
+        tree_start, rows, *entries = restrict_leaves(
+            model.leaves.offsets, model.leaves.lower, model.leaves.upper, body.lower, body.upper, active, start, last
+        )
+        return cls(
+            active,
+            start,
+            first,
+            last,
+            _costs(body, active, start, first, last, grouped),
+            home,
+            np.where(grouped & (body.lower[active] > 0.0), 1, 0).astype(np.int64),
+            np.where(grouped & (body.upper[active] < 1.0), 0, np.diff(start) - 1).astype(np.int64),
+            np.cumsum([0, *(len(g) for g in groups)], dtype=np.int64),
+            np.array([i for g in groups for i in g], dtype=np.int64),
+            tree_start,
+            rows,
+            *entries,
+        )
+
+    def nearest_point(self, body: Body, low: Ints, high: Ints) -> Floats:
+        """The point of a range of cells that is nearest to the centre, in every coordinate at once.
+
+        Free groups: the category of the centre if the range allows it, otherwise the first one that it allows.
+        """
+        point = body.center.copy()
+        for i, f in enumerate(self.columns):
+            cells = self.start[i]
+            point[f] = min(max(point[f], self.first[cells + low[i]]), self.last[cells + high[i]])
+        for g in range(len(self.group_start) - 1):
+            members = self.group_member[self.group_start[g] : self.group_start[g + 1]]
+            allowed = [i for i in members if high[i] == 1 and all(low[k] == 0 for k in members if k != i)]
+            chosen = next((i for i in allowed if body.center[self.columns[i]] == 1.0), allowed[0])
+            point[self.columns[members]] = 0.0
+            point[self.columns[chosen]] = 1.0
+        return point + 0.0
+
+
+def _last_values(cuts: Floats, body: Body, f: int) -> Floats:
+    """The largest value of every cell of column f inside the region."""
+    low, high = body.lower[f], body.upper[f]
+    inside = np.floor(cuts) if body.whole[f] else cuts
+    return np.append(np.unique(inside[(inside >= low) & (inside < high)]) + 0.0, high)
+
+
+def _after(value: Floats, whole: bool) -> Floats:
+    """The next value after ``value``: the next float, or the next whole number."""
+    if not whole:
+        return next_up(value)
+    return np.where(np.abs(value) < _WHOLE_SPACING, value + 1.0, next_up(value))
+
+
+def _costs(body: Body, columns: Ints, start: Ints, first: Floats, last: Floats, grouped: Floats) -> Floats:
+    """max(first - center, center - last, 0) / axis of every cell, squared for balls; 0 in boxes and free groups."""
+    if body.shape is Shape.BOX:
+        return np.zeros(last.size)
+    of_cell = np.repeat(np.arange(columns.size), np.diff(start))
+    center, axis = body.center[columns][of_cell], body.axes[columns][of_cell]
+    free = grouped[of_cell]
+    gap = np.where(free, 0.0, np.maximum(np.maximum(first - center, center - last), 0.0))
+    ratio = gap / np.where(free, 1.0, axis)
+    return np.asarray(np.square(ratio) if body.shape is Shape.BALL else ratio)

@@ -1,0 +1,202 @@
+"""Compiled loops of the judge for trees. Plain arrays in, plain arrays out; the meaning is in `cells` and `trees`."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numba
+import numpy as np
+
+from elbowroom.numerics import Floats, Ints
+
+# How `descend` stopped.
+FINISHED: Final = 0  # every range was proven good
+FOUND: Final = 1  # a range is bad everywhere; it lies in low[depth + 1], high[depth + 1]
+PAUSED: Final = 2  # the share of work is used up; call again
+CROWDED: Final = 3  # the pool is too small; call again with a larger one
+
+
+@numba.njit(cache=True)
+def _first_above(values: Floats, begin: int, end: int, x: float) -> int:
+    """The first index in begin..end whose value is > x."""
+    while begin < end:
+        middle = (begin + end) // 2
+        if values[middle] > x:
+            end = middle
+        else:
+            begin = middle + 1
+    return begin
+
+
+@numba.njit(cache=True)
+def restrict_leaves(
+    offsets: Ints, lower: Floats, upper: Floats, body_low: Floats, body_high: Floats, columns: Ints, start: Ints,
+    last: Floats,
+) -> tuple[Ints, Ints, Ints, Ints, Ints, Ints]:  # fmt: skip
+    """Leaves that meet the region, and the ranges of cells where they cover only a part of it."""
+    n_trees, n_features, n_active = offsets.size - 1, lower.shape[1], columns.size
+    tree_start = np.zeros(n_trees + 1, np.int64)
+    rows = np.empty(lower.shape[0], np.int64)
+    entry_start = np.zeros(lower.shape[0] + 1, np.int64)
+    column, low, high = np.empty(1024, np.int64), np.empty(1024, np.int64), np.empty(1024, np.int64)
+    n_rows = n_entries = 0
+    for k in range(n_trees):
+        for row in range(offsets[k], offsets[k + 1]):
+            meets = True
+            for f in range(n_features):
+                if not (lower[row, f] < body_high[f] and upper[row, f] >= body_low[f]):
+                    meets = False
+                    break
+            if not meets:
+                continue
+            kept = n_entries
+            for i in range(n_active):
+                f, begin, end = columns[i], start[i], start[i + 1]
+                first_cell = _first_above(last, begin, end, lower[row, f]) - begin
+                last_cell = _first_above(last, begin, end, upper[row, f]) - begin - 1
+                if first_cell > last_cell:  # between two neighbouring whole numbers: no value lies in this leaf
+                    meets = False
+                    break
+                if first_cell > 0 or last_cell < end - begin - 1:
+                    if kept == column.size:
+                        column = np.concatenate((column, np.empty_like(column)))
+                        low = np.concatenate((low, np.empty_like(low)))
+                        high = np.concatenate((high, np.empty_like(high)))
+                    column[kept], low[kept], high[kept] = i, first_cell, last_cell
+                    kept += 1
+            if meets:
+                rows[n_rows] = row
+                n_rows += 1
+                n_entries = kept
+                entry_start[n_rows] = n_entries
+        tree_start[k + 1] = n_rows
+    return (
+        tree_start, rows[:n_rows].copy(), entry_start[: n_rows + 1].copy(),
+        column[:n_entries].copy(), low[:n_entries].copy(), high[:n_entries].copy(),
+    )  # fmt: skip
+
+
+@numba.njit(cache=True)
+def _range_cost(cost: Floats, begin: int, home: int, low: int, high: int) -> float:
+    """Cost of the cell of low..high that is nearest to the home cell."""
+    if low > home:
+        return cost[begin + low]
+    if high < home:
+        return cost[begin + high]
+    return 0.0
+
+
+@numba.njit(cache=True)
+def _one_hot(low: Ints, high: Ints, group_start: Ints, group_member: Ints) -> bool:
+    """Tighten the ranges {0}, {1}, {0, 1} of free groups in place; False if no one-hot vector is left."""
+    for g in range(group_start.size - 1):
+        forced = possible = 0
+        for p in range(group_start[g], group_start[g + 1]):
+            forced += low[group_member[p]]
+            possible += high[group_member[p]]
+        if forced > 1 or possible == 0:
+            return False
+        for p in range(group_start[g], group_start[g + 1]):
+            i = group_member[p]
+            if forced == 1 and low[i] == 0:
+                high[i] = 0
+            if possible == 1 and high[i] == 1:
+                low[i] = 1
+    return True
+
+
+@numba.njit(cache=True)
+def descend(
+    value: Floats, base: float, slack: float, limit: float, share: int,
+    start: Ints, cost: Floats, home: Ints, group_start: Ints, group_member: Ints,
+    entry_start: Ints, entry_column: Ints, entry_low: Ints, entry_high: Ints,
+    low: Ints, high: Ints, pool: Ints, begin: Ints, branch: Ints, position: Ints,
+    depth_box: Ints, margin_box: Floats,
+) -> int:  # fmt: skip
+    """Depth-first over ranges of cells; see `trees.judge_trees`.
+
+    Level d of the stack: ranges low[d], high[d]; the leaves of tree k that meet them are
+    pool[begin[d, k] : begin[d, k + 1]], in ascending order of value; position[d] is the next leaf of tree branch[d] to
+    look into. ``depth_box`` and ``margin_box`` hold one number each, which outlive the call.
+    """
+    n_trees, n_active = begin.shape[1] - 1, home.size
+    depth, work = depth_box[0], 0
+    while depth >= 0:
+        tree = branch[depth]
+        if position[depth] >= begin[depth, tree + 1]:
+            depth -= 1
+            continue
+        depth_box[0] = depth
+        if work > share:
+            return PAUSED
+        top = begin[depth, n_trees]
+        if pool.size < 2 * top - begin[depth, 0]:
+            return CROWDED
+        chosen = pool[position[depth]]
+        position[depth] += 1
+        work += n_trees + n_active
+
+        # Even with the smallest leaf of every other tree this leaf is good, and so are the larger ones after it.
+        total = base
+        for k in range(n_trees):
+            total += value[chosen] if k == tree else value[pool[begin[depth, k]]]
+        if total >= slack:
+            margin_box[0] = min(margin_box[0], total - slack)
+            depth -= 1
+            continue
+
+        child = depth + 1
+        low[child], high[child] = low[depth], high[depth]
+        for e in range(entry_start[chosen], entry_start[chosen + 1]):
+            i = entry_column[e]
+            low[child, i], high[child, i] = max(low[child, i], entry_low[e]), min(high[child, i], entry_high[e])
+        if not _one_hot(low[child], high[child], group_start, group_member):
+            continue
+        used = 0.0
+        for i in range(n_active):
+            used += _range_cost(cost, start[i], home[i], low[child, i], high[child, i])
+        if used > limit:
+            continue
+
+        # Which leaves remain, and between which sums does the margin lie?
+        smallest = largest = base
+        widest, spread, empty = -1, -1.0, False
+        begin[child, 0] = top
+        for k in range(n_trees):
+            for p in range(begin[depth, k], begin[depth, k + 1]):
+                leaf = pool[p]
+                if k == tree and leaf != chosen:
+                    continue
+                cheapest, meets = used, True
+                work += entry_start[leaf + 1] - entry_start[leaf] + 1
+                for e in range(entry_start[leaf], entry_start[leaf + 1]):
+                    i = entry_column[e]
+                    a, b = max(low[child, i], entry_low[e]), min(high[child, i], entry_high[e])
+                    if a > b:
+                        meets = False
+                        break
+                    cheapest += _range_cost(cost, start[i], home[i], a, b)
+                    cheapest -= _range_cost(cost, start[i], home[i], low[child, i], high[child, i])
+                if meets and cheapest <= limit:
+                    pool[top] = leaf
+                    top += 1
+            begin[child, k + 1] = top
+            if top == begin[child, k]:  # no point of these cells lies in the shape
+                empty = True
+                break
+            least, most = value[pool[begin[child, k]]], value[pool[top - 1]]
+            smallest += least
+            largest += most
+            if top - begin[child, k] > 1 and most - least > spread:
+                widest, spread = k, most - least
+        if empty:
+            continue
+        if smallest >= slack:
+            margin_box[0] = min(margin_box[0], smallest - slack)
+            continue
+        if largest < slack:
+            return FOUND
+        branch[child], position[child] = widest, begin[child, widest]
+        depth = child
+    depth_box[0] = depth
+    return FINISHED

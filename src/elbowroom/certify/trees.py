@@ -1,0 +1,121 @@
+"""The judge for trees, forests and boosting: exact for boxes, balls and diamonds.
+
+For every rival row the smallest margin over the region is sought depth-first over ranges of cells (see `cells`). For a
+range, the sum over trees of the smallest leaf value that meets it bounds the margin from below, the sum of the largest
+ones from above:
+
+* lower sum >= slack: every point of the range is good;
+* upper sum < slack: every point of the range is bad, and the point nearest to the centre is a counterexample if it lies
+  in the shape (decided in rational arithmetic), otherwise none of the range does;
+* else the tree with the widest spread of values is resolved: one child per leaf, the smallest value first.
+
+A range, or a leaf within it, whose nearest point to the centre costs more than the budget of the ball or diamond is
+left out; the comparison is made with so much room for rounding that nothing inside is ever left out. At the end of
+every path each tree has one leaf, both sums are the same number, and the question is settled.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from functools import lru_cache
+
+import numpy as np
+
+from elbowroom.certify.cells import Cells
+from elbowroom.certify.tree_kernels import CROWDED, FINISHED, FOUND, descend
+from elbowroom.models import TreeEnsemble, TreeMargins
+from elbowroom.models.margins import tree_margins
+from elbowroom.numerics import Floats, Ints
+from elbowroom.problem import Body, Shape, Target
+from elbowroom.result import Certificate, Counterexample, Undecided, Verdict
+
+_SHARE = 20_000_000  # leaf comparisons between two looks at the clock
+_ASSUMPTIONS = (
+    "the parsed trees are the model's trees: checked by replay when the model was read",
+    "leaf values are added in float64, in any order",
+)
+
+
+@lru_cache(maxsize=8)
+def _margins(model: TreeEnsemble, target: int, probability: float | None) -> TreeMargins:
+    """Margins depend on the model alone; searches ask for thousands of regions of one model."""
+    return tree_margins(model, target, probability)
+
+
+def judge_trees(model: TreeEnsemble, target: Target, body: Body, deadline: float) -> Verdict:
+    """A certificate, a point of the body that is not (safely) of the wanted class, or Undecided after the deadline."""
+    began = time.perf_counter()
+    margins = _margins(model, target.index(model.info), target.probability)
+    cells = Cells.of(model, body)
+    margin = math.inf
+    for rival in range(margins.slack.size):
+        value, base, slack = margins.value[:, rival], float(margins.base[rival]), float(margins.slack[rival])
+        found = _smallest_margin(cells, body, value, base, slack, deadline)
+        if found is None:
+            return Undecided("the time limit ended before every cell of the region was judged", _since(began))
+        if isinstance(found, np.ndarray):
+            return _counterexample(model, margins, found, rival, began)
+        margin = min(margin, found)
+    return Certificate(
+        model.fingerprint, target, body, "exact branch and bound over cells", margin, _since(began), _ASSUMPTIONS
+    )
+
+
+def _smallest_margin(
+    cells: Cells, body: Body, value: Floats, base: float, slack: float, deadline: float
+) -> float | Floats | None:
+    """A lower bound >= 0 on margin - slack over the body, or a point where it is negative, or None: out of time."""
+    order, tree_start = _by_value(cells, value)
+    n_leaves, n_active, n_trees = order.size, cells.columns.size, tree_start.size - 1
+    # One more tree with a single leaf of value 0: resolving it makes the whole region the first range that is judged.
+    sorted_value = np.append(value[cells.rows], 0.0)
+    entry_start = np.append(cells.entry_start, cells.entry_start[-1])
+    levels = n_trees + 3
+    low, high = np.zeros((levels, n_active), np.int64), np.zeros((levels, n_active), np.int64)
+    low[0], high[0] = cells.root_low, cells.root_high
+    begin = np.zeros((levels, n_trees + 2), np.int64)
+    begin[0] = np.append(tree_start, n_leaves + 1)
+    pool = np.zeros(4 * (n_leaves + 1), np.int64)
+    pool[: n_leaves + 1] = np.append(order, n_leaves)
+    branch, position = np.zeros(levels, np.int64), np.zeros(levels, np.int64)
+    branch[0], position[0] = n_trees, n_leaves
+    depth, margin = np.zeros(1, np.int64), np.full(1, np.inf)
+    # Costs are sums of at most n_active nonnegative terms, each correct to a few roundings: 1e-12 per term is plenty.
+    limit = math.inf if body.shape is Shape.BOX else 1.0 + 1e-12 * (n_active + 4)
+    while True:
+        state = descend(
+            sorted_value, base, slack, limit, _SHARE, cells.start, cells.cost, cells.home, cells.group_start,
+            cells.group_member, entry_start, cells.entry_column, cells.entry_low, cells.entry_high, low, high, pool,
+            begin, branch, position, depth, margin,
+        )  # fmt: skip
+        if state == FINISHED:
+            return float(margin[0])
+        if state == FOUND:
+            point = cells.nearest_point(body, low[depth[0] + 1], high[depth[0] + 1])
+            if body.contains(point)[0]:
+                return point
+        elif state == CROWDED:
+            pool = np.concatenate([pool, np.zeros_like(pool)])
+        if time.perf_counter() > deadline:
+            return None
+
+
+def _by_value(cells: Cells, value: Floats) -> tuple[Ints, Ints]:
+    """Leaves sorted by value within each tree."""
+    tree = np.repeat(np.arange(cells.tree_start.size - 1), np.diff(cells.tree_start))
+    return np.lexsort((value[cells.rows], tree)).astype(np.int64), cells.tree_start
+
+
+def _counterexample(
+    model: TreeEnsemble, margins: TreeMargins, point: Floats, rival: int, began: float
+) -> Counterexample:
+    leaves = model.leaves
+    reached = np.flatnonzero(((leaves.lower < point) & (point <= leaves.upper)).all(axis=1))
+    margin = float(margins.base[rival] + margins.value[reached, rival].sum() - margins.slack[rival])
+    label = model.info.classes[int(model.info.labels_of(model.scores(point[None]))[0])]
+    return Counterexample(point, label, margin, _since(began))
+
+
+def _since(began: float) -> float:
+    return time.perf_counter() - began

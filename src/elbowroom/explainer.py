@@ -1,0 +1,293 @@
+"""The front door: read a model once, ask many times."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+
+from elbowroom.certify.judge import certify
+from elbowroom.errors import InputError
+from elbowroom.importers import ReadModel, read
+from elbowroom.models import Model, TreeEnsemble
+from elbowroom.numerics import Floats
+from elbowroom.problem import Ball, Body, Box, Diamond, Distance, RecourseProblem, Room, Rule, Space, Target
+from elbowroom.problem.rooms import Shape
+from elbowroom.result import Certificate, NoRegion, RadiusResult, Region, Status, Undecided, Verdict
+from elbowroom.search.contract import Accept, Clock, OnProgress, Outcome
+
+ROOM_OF_NORM: dict[str, type[Box] | type[Ball] | type[Diamond]] = {"linf": Box, "l2": Ball, "l1": Diamond}
+
+
+class Method(Enum):
+    """How a region is searched for."""
+
+    AUTO = "auto"
+
+    @classmethod
+    def parse(cls, value: Method | str) -> Method:
+        if isinstance(value, cls):
+            return value
+        try:
+            return cls(value)
+        except ValueError:
+            raise InputError(f"method={value!r} is unknown; use one of {[m.value for m in cls]}") from None
+
+
+class Explainer:
+    """Answers questions about one model. ``space`` says what the features mean; without it they are plain numbers.
+
+    >>> explainer = Explainer(model, Space.from_frame(X, immutable=["sex"]))
+    >>> region = explainer.explain(X.iloc[0], room=Box(0.05))
+    """
+
+    def __init__(self, model: object, space: Space | None = None, *, data: object = None) -> None:
+        if space is not None and not isinstance(space, Space):
+            raise InputError(f"space={space!r}: give a Space, for example Space.from_frame(X)")
+        self._read: ReadModel = read(model, names=None if space is None else space.names, data=data)
+        names = self._read.model.info.names
+        self._space = Space.plain(names) if space is None else space.select(names)
+        self._memory: dict[tuple[int, float | None], object] = {}
+
+    @property
+    def model(self) -> Model:
+        """The parsed model."""
+        return self._read.model
+
+    @property
+    def space(self) -> Space:
+        return self._space
+
+    def predict(self, rows: Floats) -> object:
+        """Labels from the original model object, for float rows in the order of the space."""
+        return self._read.predict(rows)
+
+    # ---- the closest region -------------------------------------------------------------------------------------------
+    def explain(
+        self,
+        row: object,
+        room: Room = Box(0.05),  # noqa: B008 - rooms are frozen
+        target: object = None,
+        distance: Distance | str = "l1",
+        rules: Sequence[Rule] = (),
+        time_limit: float = 60.0,
+        method: Method | str = "auto",
+        seed: int = 0,
+        on_progress: OnProgress | None = None,
+    ) -> Region | NoRegion:
+        """The closest centre whose whole room has the wanted class; see `Region` and `NoRegion`."""
+        clock = Clock(_seconds(time_limit), on_progress)
+        chosen = Method.parse(method)
+        if len(self.model.info.classes) == 1 and target is None:
+            return self._single_class(row, room, distance, clock)
+        problem = RecourseProblem.ask(self.model, self._space, row, room, target, distance, rules)
+        attempt = _Attempt(problem, clock)
+        outcome = attempt.run(chosen, seed, self._memory_for(problem))
+        return self._answer(attempt, outcome)
+
+    def _memory_for(self, problem: RecourseProblem) -> object:
+        """What was learned about this model and target stays valid for the next row and the next radius."""
+        if not isinstance(self.model, TreeEnsemble):
+            return None
+        from elbowroom.search.trees.memory import TreeMemory
+
+        key = (problem.target_index, problem.target.probability)
+        if key not in self._memory:
+            self._memory[key] = TreeMemory(self.model, self._space, problem.target_index, problem.target.probability)
+        return self._memory[key]
+
+    def _single_class(self, row: object, room: Room, distance: Distance | str, clock: Clock) -> NoRegion:
+        only = self.model.info.classes[0]
+        return NoRegion(
+            Status.NONE_EXISTS,
+            f"the model knows only the class {only!r}, so no input gets another one",
+            self._space,
+            self._space.row(row),
+            Target(None),
+            room,
+            Distance.parse(distance),
+            math.inf,
+            "auto",
+            clock.seconds,
+        )
+
+    def _answer(self, attempt: _Attempt, outcome: Outcome) -> Region | NoRegion:
+        problem, clock = attempt.problem, attempt.clock
+        if attempt.center is not None and attempt.certificate is not None:
+            lower_bound = min(outcome.lower_bound, attempt.distance)
+            closed = attempt.distance - lower_bound <= outcome.tolerance * attempt.distance
+            return Region(
+                Status.OPTIMAL if closed else Status.CERTIFIED,
+                problem.space,
+                problem.factual,
+                self.model.info.classes[int(self.model.info.labels_of(self.model.scores(problem.factual[None]))[0])],
+                problem.target,
+                problem.room,
+                problem.distance,
+                attempt.distance,
+                lower_bound,
+                attempt.certificate,
+                outcome.method,
+                clock.seconds,
+                self.model.info.source,
+                tuple(clock.trace),
+            )
+        none = math.isinf(outcome.lower_bound)
+        return NoRegion(
+            Status.NONE_EXISTS if none else Status.UNKNOWN,
+            outcome.reason or "the search ended without an answer",
+            problem.space,
+            problem.factual,
+            problem.target,
+            problem.room,
+            problem.distance,
+            outcome.lower_bound,
+            outcome.method,
+            clock.seconds,
+            tuple(clock.trace),
+        )
+
+    # ---- judging any answer -------------------------------------------------------------------------------------------
+    def certify(
+        self,
+        center: object,
+        room: Room | None = None,
+        target: object = None,
+        *,
+        factual: object = None,
+        time_limit: float = 60.0,
+    ) -> Verdict:
+        """A `Certificate` that every point of the room around ``center`` has the wanted class, or a `Counterexample`.
+
+        ``center`` is a row (whoever made it) or a `Region`; ``target=None`` means the class the model gives the centre
+        (for a `Region`: its own target). With ``factual``, immutable and one-way features limit the room as they would
+        in `explain`; without it, immutable features stay at the centre's value.
+        """
+        seconds = _seconds(time_limit)
+        if isinstance(center, Region):
+            if room is None and target is None:
+                return certify(self.model, center.target, center.body, seconds)
+            target = center.target if target is None else target
+            factual = center.factual_values if factual is None else factual
+            center = center.body.center
+        if room is None:
+            raise InputError("certify needs a room, for example certify(point, Box(0.05))")
+        point = self._space.row(center, "center")
+        problem = self._about(point, room, target, point if factual is None else self._space.row(factual, "factual"))
+        if ((point < problem.lower) | (point > problem.upper)).any():
+            f = int(np.flatnonzero((point < problem.lower) | (point > problem.upper))[0])
+            raise InputError(
+                f"center, column {self._space.names[f]!r}: {point[f]:g} lies outside [{problem.lower[f]:g}, "
+                f"{problem.upper[f]:g}]; widen the bounds of the space or move the centre"
+            )
+        return certify(self.model, problem.target, problem.body(point), seconds)
+
+    def _about(self, point: Floats, room: Room, target: object, factual: Floats) -> RecourseProblem:
+        """The question whose answer would be ``point``; without a target, the class that the model gives the point."""
+        if target is None:
+            index = int(self.model.info.labels_of(self.model.scores(point[None]))[0])
+            target = Target(self.model.info.classes[index])
+        return RecourseProblem.ask(self.model, self._space, factual, room, target)
+
+    # ---- the largest room around a point -----------------------------------------------------------------------------
+    def radius(
+        self, point: object, norm: str = "linf", target: object = None, *, time_limit: float = 60.0
+    ) -> RadiusResult:
+        """The largest radius (in units of the features' scales) around ``point`` with one class, with both bounds.
+
+        ``norm`` is "linf" (boxes), "l2" (balls) or "l1" (diamonds). ``target=None``: the class of the point itself.
+        """
+        if norm not in ROOM_OF_NORM:
+            raise InputError(f'norm={norm!r} is unknown; use "linf", "l2" or "l1"')
+        from elbowroom.search.radius import largest_radius
+
+        clock = Clock(_seconds(time_limit))
+        values = self._space.row(point, "point")
+        problem = self._about(values, ROOM_OF_NORM[norm](1.0), target, values)
+        shape = {"linf": Shape.BOX, "l2": Shape.BALL, "l1": Shape.DIAMOND}[norm]
+
+        def accept(body: Body) -> Verdict:
+            return certify(self.model, problem.target, body, max(clock.remaining, 0.0))
+
+        return largest_radius(self.model, self._space, values, problem.target, shape, accept, clock)
+
+
+@dataclass
+class _Attempt:
+    """One search: offers candidates to the judge and keeps the best accepted one, whatever becomes of the engine."""
+
+    problem: RecourseProblem
+    clock: Clock
+    center: Floats | None = None
+    certificate: Certificate | None = None
+    distance: float = math.inf
+
+    def __call__(self, center: Floats) -> Verdict:
+        """Judge a candidate; the best accepted one is the answer."""
+        center = np.asarray(center, dtype=np.float64) + 0.0
+        if not self.problem.admissible(center):
+            return Undecided("the centre breaks a limit, a whole number, a one-hot group or a rule")
+        body = self.problem.body(center)
+        verdict = certify(self.problem.model, self.problem.target, body, max(self.clock.remaining, 0.05))
+        if isinstance(verdict, Certificate):
+            distance = self.problem.measure(center)
+            if distance < self.distance:
+                self.center, self.certificate, self.distance = body.center, verdict, distance
+                self.clock.report(best_distance=distance, note="certified")
+        return verdict
+
+    def about(self, problem: RecourseProblem) -> Accept:
+        """The judge for a related question of the engine's own; what it accepts is no answer to this one."""
+
+        def judge(center: Floats) -> Verdict:
+            return certify(problem.model, problem.target, problem.body(center), max(self.clock.remaining, 0.05))
+
+        return judge
+
+    def run(self, method: Method, seed: int, memory: object) -> Outcome:
+        """The engine's outcome; an interrupt ends the search with the best certified answer so far."""
+        try:
+            return self._trivial() or self._engine(method, seed, memory)
+        except KeyboardInterrupt:
+            return Outcome(
+                "interrupted",
+                min(self.clock.lower_bound, self.distance),
+                reason="interrupted before a region was certified",
+            )
+
+    def _engine(self, method: Method, seed: int, memory: object) -> Outcome:
+        from elbowroom.search.engines import search_auto
+
+        match method:
+            case Method.AUTO:
+                return search_auto(self.problem, self, self.clock, seed, memory)
+
+    def _trivial(self) -> Outcome | None:
+        """Answers that need no search: nothing can exist, the factual is good already, or nothing may move."""
+        problem = self.problem
+        if problem.trouble is not None:
+            return Outcome("limits", math.inf, reason=problem.trouble)
+        if problem.admissible(problem.factual):
+            verdict = self(problem.factual)
+            if isinstance(verdict, Certificate):
+                return Outcome("factual", 0.0, verdict.body.center, verdict)
+            if bool((problem.lower == problem.upper).all()):
+                if isinstance(verdict, Undecided):
+                    return Outcome(
+                        "limits", 0.0, reason=f"nothing may move, and the judge could not decide: {verdict.reason}"
+                    )
+                return Outcome(
+                    "limits", math.inf, reason="every feature is immutable, and the factual itself is not good"
+                )
+        return None
+
+
+def _seconds(time_limit: object) -> float:
+    if isinstance(time_limit, bool) or not isinstance(time_limit, (int, float, np.integer, np.floating)):
+        raise InputError(f"time_limit={time_limit!r} must be a number of seconds")
+    if math.isnan(time_limit) or time_limit < 0:
+        raise InputError(f"time_limit={time_limit!r} must be a number of seconds of at least 0")
+    return float(time_limit)

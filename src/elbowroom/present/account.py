@@ -1,0 +1,225 @@
+"""The answer as data for people: one line per feature, every number as it is shown. Text, table, page and plot draw
+from this alone, so that they cannot disagree."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from fractions import Fraction
+from os.path import commonprefix
+from typing import Final
+
+import numpy as np
+
+from elbowroom.present.numbers import REACH_DIGITS, ShownRound, about, exact, floor_digits, interval, round_body, show
+from elbowroom.problem.rooms import Shape
+from elbowroom.problem.space import Direction, Feature, Kind
+from elbowroom.result.region import Region
+
+SEPARATORS: Final = ("_", "=", ".", ":", " ", "/", "-")  # between the name of a one-hot group and its category
+
+
+class Sort(Enum):
+    """What a line is about."""
+
+    NUMBER = "a number"
+    WHOLE = "a whole number"
+    YES_NO = "a 0/1 column"
+    CATEGORY = "a one-hot group"
+
+
+@dataclass(frozen=True)
+class Extent:
+    """Where the marks of a line sit on an axis; for drawing only."""
+
+    factual: float
+    center: float
+    low: float
+    high: float
+    axis_low: float
+    axis_high: float
+
+    def share(self, value: float) -> float:
+        """Position of a value between the ends of the axis, in 0..1."""
+        return (value - self.axis_low) / (self.axis_high - self.axis_low)
+
+
+@dataclass(frozen=True)
+class Line:
+    """One feature or one one-hot group. All texts are as shown; ``low`` and ``high`` are rounded inwards."""
+
+    name: str
+    unit: str
+    sort: Sort
+    factual: str
+    center: str
+    low: str
+    high: str
+    changed: bool
+    moving: bool
+    factual_inside: bool
+    note: str  # why it cannot move, or which way it may
+    reach: str = ""  # balls and diamonds: how far from the centre if nothing else is off
+    choices: tuple[str, ...] = ()  # categories allowed inside the region
+    extent: Extent | None = None
+
+    def with_unit(self, text: str) -> str:
+        return f"{text} {self.unit}" if self.unit else text
+
+    @property
+    def range_text(self) -> str:
+        """The allowed values in one cell."""
+        if self.sort is Sort.CATEGORY:
+            return " or ".join(self.choices)
+        if self.sort is Sort.YES_NO:
+            return "yes or no" if self.moving else self.center
+        if not self.moving:
+            return self.with_unit(self.center)
+        return self.with_unit(f"{self.low} to {self.high}")
+
+
+@dataclass(frozen=True)
+class Account:
+    """Everything that is shown about a region."""
+
+    region: Region
+    lines: tuple[Line, ...]
+    radius: str  # balls and diamonds with one radius: as shown, not above the certified one
+    scales_are_one: bool
+
+    @property
+    def shape(self) -> Shape:
+        return self.region.body.shape
+
+    @property
+    def is_round(self) -> bool:
+        return self.shape is not Shape.BOX and any(line.reach for line in self.lines)
+
+    @property
+    def changed(self) -> tuple[Line, ...]:
+        return tuple(line for line in self.lines if line.changed)
+
+    @property
+    def kept(self) -> tuple[Line, ...]:
+        return tuple(line for line in self.lines if not line.changed)
+
+
+def account_of(region: Region) -> Account:
+    """Round everything once, then describe each column and each group in the order of the space."""
+    body, space = region.body, region.space
+    rounded = round_body(body) if body.shape is not Shape.BOX else None
+    lines: list[Line] = []
+    told: set[int] = set()
+    for f, feature in enumerate(space.features):
+        g = int(space.group_of[f])
+        if g < 0:
+            lines.append(_single(region, f, feature, rounded))
+        elif g not in told:
+            told.add(g)
+            lines.append(_category(region, g))
+    radius = ""
+    if rounded is not None and region.radius is not None and rounded.reaches:
+        shrink = rounded.shrink if rounded.shrink == 1 else rounded.shrink - Fraction(1, 10**12)
+        radius = show(floor_digits(Fraction(region.radius) * shrink, REACH_DIGITS))
+    return Account(region, tuple(lines), radius, bool((space.scale == 1.0).all()))
+
+
+def _single(region: Region, f: int, feature: Feature, rounded: ShownRound | None) -> Line:
+    body = region.body
+    low, center, high = float(body.lower[f]), float(body.center[f]), float(body.upper[f])
+    factual = float(region.factual_values[f])
+    moving = low < high
+    reach = ""
+    if feature.kind is Kind.BINARY:
+        words = {0.0: "no", 1.0: "yes"}
+        texts = tuple(words[v] for v in (low, center, high))
+        factual_text = words[factual]
+        sort = Sort.YES_NO
+    else:
+        sort = Sort.WHOLE if feature.kind is Kind.INTEGER else Sort.NUMBER
+        if moving and rounded is not None and f in rounded.reaches:
+            texts = (rounded.lows[f], rounded.centers[f], rounded.highs[f])
+            reach = rounded.reaches[f]
+        else:
+            shown = interval(low, center, high, whole=sort is Sort.WHOLE)
+            texts = (shown.low, shown.center, shown.high)
+        factual_text = exact(factual) if factual == center and not moving else about(factual)
+    return Line(
+        feature.name,
+        feature.unit or "",
+        sort,
+        factual_text,
+        texts[1],
+        texts[0],
+        texts[2],
+        changed=center != factual,
+        moving=moving,
+        factual_inside=low <= factual <= high,
+        note=_note(feature),
+        reach=reach,
+        extent=_extent(region, f),
+    )
+
+
+def _extent(region: Region, f: int) -> Extent:
+    body, space = region.body, region.space
+    values = [float(v[f]) for v in (region.factual_values, body.center, body.lower, body.upper)]
+    ends = [float(b) for b in (space.lower[f], space.upper[f]) if np.isfinite(b)]
+    low, high = min(values + ends), max(values + ends)
+    if len(ends) < 2:  # an open side: leave a margin, there is more beyond
+        pad = 0.15 * (high - low) or abs(high) * 0.1 or 1.0
+        low, high = low - pad * (not np.isfinite(space.lower[f])), high + pad * (not np.isfinite(space.upper[f]))
+    if not low < high:
+        low, high = low - 1.0, high + 1.0
+    return Extent(*values, low, high)
+
+
+def _note(feature: Feature) -> str:
+    if feature.immutable:
+        return "cannot change"
+    return {
+        Direction.ANY: "",
+        Direction.INCREASING: "may only rise",
+        Direction.DECREASING: "may only fall",
+    }[Direction(feature.direction)]
+
+
+def _category(region: Region, g: int) -> Line:
+    body, space = region.body, region.space
+    group, members = space.groups[g], space.members[g]
+    names = category_names(group.name, group.members)
+    factual = names[int(np.argmax(region.factual_values[members]))]
+    center = names[int(np.argmax(body.center[members]))]
+    free = any(np.array_equal(members, other) for other in body.free_groups)
+    choices = tuple(n for n, top in zip(names, body.upper[members], strict=True) if top == 1.0) if free else (center,)
+    fixed = any(space.features[int(f)].immutable for f in members)
+    return Line(
+        group.name,
+        "",
+        Sort.CATEGORY,
+        factual,
+        center,
+        center,
+        center,
+        changed=center != factual,
+        moving=len(choices) > 1,
+        factual_inside=factual in choices,
+        note="cannot change" if fixed else "",
+        choices=choices,
+    )
+
+
+def category_names(group: str, members: tuple[str, ...]) -> tuple[str, ...]:
+    """housing_own, housing_rent in the group housing: own, rent. Names stay whole where a short one would be unclear."""
+    prefixes = [group + mark for mark in SEPARATORS] + [_common_prefix(members)]
+    for prefix in prefixes:
+        short = tuple(m.removeprefix(prefix) for m in members)
+        if prefix and all(short) and all(m.startswith(prefix) for m in members):
+            return short
+    return members
+
+
+def _common_prefix(members: tuple[str, ...]) -> str:
+    """The longest shared beginning that ends with a separator."""
+    shared = commonprefix(members)
+    return shared[: max(shared.rfind(mark) for mark in SEPARATORS) + 1]

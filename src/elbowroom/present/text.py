@@ -1,0 +1,216 @@
+"""A region in words: the sentence, the table and the lines on proof, as plain text."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Final
+
+from elbowroom.present.account import Account, Line, Sort, account_of
+from elbowroom.present.numbers import about, percent_down, percent_up
+from elbowroom.problem.rooms import Shape
+from elbowroom.problem.target import Target
+from elbowroom.result.region import NoRegion, Region
+from elbowroom.result.status import Status
+
+MOST_SPOKEN: Final = 3  # so many unchanged features are named one by one; more are summed up
+SHAPE_NAMES: Final = {Shape.BOX: "box", Shape.BALL: "ball", Shape.DIAMOND: "diamond"}
+
+
+# ---- the sentence ---------------------------------------------------------------------------------------------------
+def sentence(region: Region) -> str:
+    """What the model said, what may be the case instead, and what it says then."""
+    return sentence_of(account_of(region))
+
+
+def sentence_of(account: Account) -> str:
+    region = account.region
+    said = f"The model said {quoted(region.predicted)}. "
+    if not account.changed:
+        said += "Nothing has to change. "
+    return f"{said}If {joined(_conditions(account))}, the model {outcome(region.target)}."
+
+
+def outcome(target: Target) -> str:
+    """predicts 'approved' (with a probability of at least 70 %)."""
+    if target.probability is None:
+        return f"predicts {quoted(target.label)}"
+    share = percent_down(target.probability)
+    if target.probability >= 0.5:
+        return f"predicts {quoted(target.label)} with a probability of at least {share}"
+    return f"gives {quoted(target.label)} a probability of at least {share}"
+
+
+def quoted(label: object) -> str:
+    """Text in quotes, numbers and truth values bare, so that '1' and 1 look different."""
+    return f"'{label}'" if isinstance(label, str) else str(label)
+
+
+def joined(parts: Sequence[str]) -> str:
+    """a; a and b; a, b and c."""
+    if len(parts) <= 1:
+        return "".join(parts)
+    return f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+def _conditions(account: Account) -> list[str]:
+    if account.is_round:
+        shared = [line for line in account.lines if line.reach]
+        alone = [line for line in account.lines if not line.reach]
+        parts = [_phrase(line) for line in alone if line.changed]
+        parts.append(_round_phrase(account, shared))
+        return parts + _kept([line for line in alone if not line.changed], bool(parts))
+    return [_phrase(line) for line in account.changed] + _kept(account.kept, bool(account.changed))
+
+
+def _kept(lines: Sequence[Line], others: bool) -> list[str]:
+    """Unchanged features: named if few, else summed up; those that have room are never called unchanged."""
+    roomy = [line for line in lines if line.moving]
+    still = [line for line in lines if not line.moving]
+    parts = []
+    if len(roomy) <= MOST_SPOKEN:
+        parts += [_phrase(line) for line in roomy]
+    else:
+        parts.append(f"{len(roomy)}{' other' if others else ''} features each lie within the range of the table")
+    if len(still) <= MOST_SPOKEN:
+        parts += [_phrase(line) for line in still]
+    elif others or roomy:
+        parts.append("everything else stays as it is")
+    else:
+        parts.append("everything stays as it is")
+    return parts
+
+
+def _phrase(line: Line) -> str:
+    """One feature as a condition."""
+    was = "" if not line.changed else f" (now {line.with_unit(line.factual)})"
+    if line.changed and not line.factual_inside:
+        was = f" instead of {_value(line, line.factual)}"
+    if line.moving:
+        return f"{line.name} is {_range(line)}{was}"
+    if line.changed:
+        verb = "becomes" if line.sort in (Sort.CATEGORY, Sort.YES_NO) else "is"
+        return f"{line.name} {verb} {_value(line, line.center)}{was}"
+    return f"{line.name} stays {_value(line, line.center)}"
+
+
+def _value(line: Line, text: str) -> str:
+    return f"'{text}'" if line.sort is Sort.CATEGORY else line.with_unit(text)
+
+
+def _range(line: Line) -> str:
+    match line.sort:
+        case Sort.CATEGORY:
+            return "any of " + joined([f"'{c}'" for c in line.choices])
+        case Sort.YES_NO:
+            return "yes or no"
+        case Sort.NUMBER | Sort.WHOLE:
+            return f"anywhere between {line.low} and {line.with_unit(line.high)}"
+
+
+def _round_phrase(account: Account, shared: Sequence[Line]) -> str:
+    """(duration 14 months, amount 1,200 DM) is met to within a ball of radius r (one alone: up to 3 months, ...)."""
+    shape = SHAPE_NAMES[account.shape]
+    size = ""
+    if account.radius:
+        size = f" of radius {account.radius}" + ("" if account.scales_are_one else " (in units of each feature's scale)")
+    spoken = [line for line in shared if line.changed]
+    rest = [line for line in shared if not line.changed]
+    if len(rest) <= MOST_SPOKEN:
+        spoken, rest = [*spoken, *rest], []
+    named = [f"{line.name} {line.with_unit(f'{line.center} ± {line.reach}')}" for line in spoken]
+    if rest:
+        named.append(f"{len(rest)}{' other' if spoken else ''} features as in the table")
+    verb = "lies" if len(shared) == 1 else "lie together"
+    return f"{joined(named)} {verb} within a {shape}{size} around these values"
+
+
+# ---- the lines on proof ---------------------------------------------------------------------------------------------
+def status_line(region: Region) -> str:
+    """How close the answer is, and what is proven about closer ones."""
+    where = f"distance {about(region.distance, 4)} ({region.metric.value})"
+    if region.status is Status.OPTIMAL:
+        return f"Proven closest: no region of this size is nearer; {where}, found in {region.seconds:.2g} s."
+    return (
+        f"Certified, not proven closest: another region may be up to {percent_up(region.gap)} closer; {where}, "
+        f"lower bound {about(region.lower_bound, 4)}, after {region.seconds:.2g} s."
+    )
+
+
+def certificate_line(region: Region) -> str:
+    """Who proved it, for which model."""
+    c = region.certificate
+    return (
+        f"Certificate: every point of the region was proven by {c.method} (margin {c.margin:.3g}) "
+        f"for the model {c.fingerprint[:12]}; seal {c.seal[:12]}."
+    )
+
+
+def round_note(account: Account) -> str:
+    if not account.is_round:
+        return ""
+    budget = "squares of the shares" if account.shape is Shape.BALL else "shares"
+    return (
+        f"The features marked ± share one {SHAPE_NAMES[account.shape]}: the {budget} of ± that they use must not add up "
+        "to more than 1. A range of the table is reached in full only if the others are at their centre."
+    )
+
+
+# ---- the table ------------------------------------------------------------------------------------------------------
+def table_rows(account: Account, only_told: bool = False) -> list[tuple[str, ...]]:
+    """Header and rows. ``only_told``: leave out what neither changes nor has room."""
+    rows: list[tuple[str, ...]] = [("", "feature", "now", "centre", "anywhere in", "")]
+    for line in [*account.changed, *account.kept]:
+        if only_told and not (line.changed or line.moving):
+            continue
+        center = line.center + (f" ± {line.reach}" if line.reach else "")
+        rows.append(
+            ("→" if line.changed else "", line.name, line.with_unit(line.factual), center, line.range_text, line.note)
+        )
+    return rows
+
+
+def grid(rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> str:
+    """Columns padded with spaces; the ones in ``right`` are flushed right."""
+    widths = [max(len(row[c]) for row in rows) for c in range(len(rows[0]))]
+    lines = []
+    for row in rows:
+        cells = [
+            text.rjust(width) if c in right else text.ljust(width)
+            for c, (text, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        lines.append("  ".join(cells).rstrip())
+    lines.insert(1, "  ".join("-" * width for width in widths).rstrip())
+    return "\n".join(lines)
+
+
+def full_text(region: Region) -> str:
+    """Sentence, table and proof: what ``print(region)`` shows."""
+    account = account_of(region)
+    rows = table_rows(account, only_told=True)
+    hidden = len(account.lines) - (len(rows) - 1)
+    parts = [sentence_of(account), ""]
+    if len(rows) > 1:
+        parts += [grid(rows), ""]
+    if hidden:
+        noun = "feature stays as it is" if hidden == 1 else "features stay as they are"
+        parts.append(f"{hidden} {noun}.")
+    if account.is_round:
+        parts.append(round_note(account))
+    return "\n".join([*parts, status_line(region), certificate_line(region)])
+
+
+# ---- no region ------------------------------------------------------------------------------------------------------
+def no_region_sentence(answer: NoRegion) -> str:
+    """Why there is no region, and what is known all the same."""
+    reason = answer.reason.rstrip(".")
+    if answer.status is Status.NONE_EXISTS:
+        return f"No region exists in which the model {outcome(answer.target)}, and this is proven: {reason}."
+    known = ""
+    if 0.0 < answer.lower_bound < math.inf:
+        known = f" If one exists, it is at a distance of at least {answer.lower_bound:.4g} ({answer.metric.value})."
+    return f"No region was found in which the model {outcome(answer.target)}, but none was ruled out: {reason}.{known}"
+
+
+def no_region_text(answer: NoRegion) -> str:
+    return f"{no_region_sentence(answer)}\nMethod {answer.method}, {answer.seconds:.2g} s."

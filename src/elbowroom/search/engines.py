@@ -1,0 +1,37 @@
+"""Which engine answers which question."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, assert_never
+
+from elbowroom.models import LinearModel, ReluNetwork, TreeEnsemble
+from elbowroom.problem import RecourseProblem, Shape
+from elbowroom.search.contract import Clock, Outcome, Referee
+
+if TYPE_CHECKING:
+    from elbowroom.search.trees.memory import TreeMemory
+
+
+def search_auto(
+    problem: RecourseProblem, accept: Referee, clock: Clock, seed: int, memory: TreeMemory | None = None
+) -> Outcome:
+    """The fast exact engine of the model's family. Imports wait until they are needed."""
+    match problem.model:
+        case LinearModel():
+            from elbowroom.search.linear import search_linear
+
+            return search_linear(problem, accept, clock, seed)
+        case TreeEnsemble():
+            if problem.walls.shape is Shape.BOX:
+                from elbowroom.search.trees import search_boxes
+
+                return search_boxes(problem, accept, clock, seed, memory)
+            from elbowroom.search.trees.bracket import search_bracket
+
+            return search_bracket(problem, accept, clock, seed, memory)
+        case ReluNetwork():
+            from elbowroom.search.network import search_network
+
+            return search_network(problem, accept, clock, seed)
+        case _ as never:
+            assert_never(never)

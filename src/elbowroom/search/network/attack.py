@@ -1,0 +1,98 @@
+"""The adversary without a proof: batched Frank-Wolfe steps over a region, looking for its smallest margin."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from elbowroom.numerics import Floats
+from elbowroom.problem import Body, Shape
+from elbowroom.search.network.margins import MarginNetwork
+
+
+def extreme_points(body: Body, gradient: Floats) -> Floats:
+    """For every row of ``gradient`` a point of the body that (nearly) minimizes gradient . y: exact for boxes, exact
+    for unclipped balls and diamonds; clipped ones use up the budget that clipping leaves over, greedily."""
+    Y = np.broadcast_to(body.center, gradient.shape).copy()
+    columns = body.round_columns
+    g = gradient[:, columns]
+    low, high = body.lower[columns], body.upper[columns]
+    match body.shape:
+        case Shape.BOX:
+            Y[:, columns] = np.where(g > 0.0, low, high)
+        case Shape.BALL:
+            Y[:, columns] = _ball_extreme(body.center[columns], body.axes[columns], low, high, g)
+        case Shape.DIAMOND:
+            Y[:, columns] = _diamond_extreme(body.center[columns], body.axes[columns], low, high, g)
+    whole = body.whole[columns]
+    if whole.any() and body.shape is not Shape.BOX:
+        towards = np.where(Y[:, columns] > body.center[columns], np.floor(Y[:, columns]), np.ceil(Y[:, columns]))
+        Y[:, columns] = np.where(whole, towards, Y[:, columns])
+    for members in body.free_groups:
+        allowed = members[body.upper[members] >= 1.0]
+        chosen = allowed[np.argmin(gradient[:, allowed], axis=1)]
+        Y[:, members] = 0.0
+        Y[np.arange(len(Y)), chosen] = 1.0
+    return Y
+
+
+def _ball_extreme(center: Floats, axes: Floats, low: Floats, high: Floats, g: Floats) -> Floats:
+    """Steepest point of an ellipsoid; what clipping frees is given to the other columns (a few rounds)."""
+    scaled = g * axes
+    room = np.where(scaled > 0.0, center - low, high - center) / axes  # in units of the semi-axes
+    fixed = np.zeros(g.shape, dtype=bool)
+    share = np.zeros(g.shape)
+    for _ in range(4):
+        budget = np.maximum(1.0 - np.square(np.where(fixed, room, 0.0)).sum(axis=1, keepdims=True), 0.0)
+        free = np.where(fixed, 0.0, np.abs(scaled))
+        length = np.sqrt(np.square(free).sum(axis=1, keepdims=True))
+        share = np.where(fixed, room, free / np.maximum(length, 1e-300) * np.sqrt(budget))
+        over = ~fixed & (share > room)
+        if not over.any():
+            break
+        fixed |= over
+    share = np.minimum(share, room)
+    return np.asarray(np.clip(center - np.sign(scaled) * share * axes * (1.0 - 1e-15), low, high))
+
+
+def _diamond_extreme(center: Floats, axes: Floats, low: Floats, high: Floats, g: Floats) -> Floats:
+    """All of the budget to the steepest column, what its bound leaves over to the next."""
+    scaled = g * axes
+    room = np.minimum(np.where(scaled > 0.0, center - low, high - center) / axes, 1.0)
+    order = np.argsort(-np.abs(scaled), axis=1, kind="stable")
+    sorted_room = np.take_along_axis(room, order, axis=1)
+    before = np.cumsum(sorted_room, axis=1) - sorted_room
+    sorted_share = np.clip(1.0 - before, 0.0, sorted_room)
+    share = np.zeros(g.shape)
+    np.put_along_axis(share, order, sorted_share, axis=1)
+    return np.asarray(np.clip(center - np.sign(scaled) * share * axes * (1.0 - 1e-15), low, high))
+
+
+def find_weak_points(
+    network: MarginNetwork,
+    body: Body,
+    rng: np.random.Generator,
+    starts: int = 8,
+    rounds: int = 10,
+    extra: Floats | None = None,
+) -> tuple[Floats, Floats]:
+    """Local minima of the smallest margin over the body, worst first: margins and points."""
+    width = body.center.size
+    directions = rng.standard_normal((max(starts - 1, 0), width))
+    Y = np.vstack([body.center[None], extreme_points(body, directions)])
+    if extra is not None and len(extra):
+        Y = np.vstack([Y, extra])
+    best = np.full(len(Y), np.inf)
+    points = Y.copy()
+    live = np.arange(len(Y))
+    for _ in range(rounds):
+        value, slope, _ = network.gradient(Y[live])
+        better = value < best[live] - 1e-12
+        winners = live[better]
+        best[winners] = value[better]
+        points[winners] = Y[winners]
+        live = winners  # a full step that does not help ends this start
+        if not live.size:
+            break
+        Y[live] = extreme_points(body, slope[better])
+    order = np.argsort(best, kind="stable")
+    return best[order], points[order]

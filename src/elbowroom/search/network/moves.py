@@ -1,0 +1,188 @@
+"""A centre as a vector of nonnegative moves away from the factual, each priced in units of the distance.
+
+x = x^ + A v, v >= 0. A numeric column f has two moves (up: +e_f / price_f, down: -e_f / price_f); a one-hot group has
+one move per other category (e_k - e_current, scaled so that a full change costs the group's price). In these units the
+distance is the norm of the block sums: a block holds the moves that exclude each other (up and down of one column, the
+categories of one group), so that l1 is sum v, linf the largest block and l2 the length of the block vector.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from elbowroom.numerics import Bools, Floats, Ints
+from elbowroom.problem import AtMost, Distance, LinearRule, RecourseProblem
+
+
+@dataclass(frozen=True, eq=False)
+class Moves:
+    """The moves of one question and the rows A_rule x >= b that its rules and groups impose on them."""
+
+    problem: RecourseProblem
+    base: Floats  # (columns,): the factual
+    plus: Ints  # (moves,): the column that goes up, or -1
+    minus: Ints  # (moves,): the column that goes down, or -1
+    unit: Floats  # (moves,): raw units per unit of distance
+    cost: Floats  # (moves,): 1, or 0 where a group's price is 0
+    low: Floats  # (moves,): forced moves (a factual outside its bounds)
+    high: Floats  # (moves,): inf where open
+    block: Ints  # (moves,)
+    whole: Bools  # (moves,): only multiples of `step` are allowed
+    step: Floats  # (moves,): distance of one whole step
+    rows: Floats  # (rows, moves): group and rule rows
+    row_low: Floats  # (rows,): rows @ v >= row_low
+    most_changes: int | None  # AtMost(k)
+
+    @classmethod
+    def of(cls, problem: RecourseProblem) -> Moves:
+        """All moves that the limits allow."""
+        space, factual = problem.space, problem.factual
+        plus: list[int] = []
+        minus: list[int] = []
+        unit: list[float] = []
+        cost: list[float] = []
+        low: list[float] = []
+        high: list[float] = []
+        block: list[int] = []
+        step: list[float] = []
+        forced_groups: list[list[int]] = []
+        blocks = 0
+        for f in range(factual.size):
+            if space.group_of[f] >= 0:
+                continue
+            price = float(problem.metric.factor[f])
+            for sign, least, most in (
+                (1, problem.lower[f] - factual[f], problem.upper[f] - factual[f]),
+                (-1, factual[f] - problem.upper[f], factual[f] - problem.lower[f]),
+            ):
+                if most <= 0.0:
+                    continue
+                plus.append(f if sign > 0 else -1)
+                minus.append(f if sign < 0 else -1)
+                unit.append(1.0 / price)
+                cost.append(1.0)
+                low.append(max(0.0, float(least)) * price)
+                high.append(float(most) * price)
+                block.append(blocks)
+                step.append(price if space.whole[f] else 0.0)
+            blocks += 1
+        group_rows: list[list[int]] = []
+        for g, members in enumerate(space.members):
+            current = int(members[np.argmax(factual[members])])
+            price = float(problem.metric.group_price[g])
+            size = price if price > 0.0 else 1.0
+            row: list[int] = []
+            for k in members:
+                if k == current or problem.upper[k] < 1.0 or problem.lower[current] > 0.0:
+                    continue
+                row.append(len(plus))
+                plus.append(int(k))
+                minus.append(current)
+                unit.append(1.0 / size)
+                cost.append(1.0 if price > 0.0 else 0.0)
+                low.append(size if problem.lower[k] > 0.0 else 0.0)
+                high.append(size)
+                block.append(blocks)
+                step.append(size)
+            blocks += 1
+            group_rows.append(row)
+            forced_groups.append(row if problem.upper[current] < 1.0 else [])
+        m = len(plus)
+        made = cls(
+            problem, factual, np.array(plus, dtype=np.int64), np.array(minus, dtype=np.int64), np.array(unit),
+            np.array(cost), np.array(low), np.array(high), np.array(block, dtype=np.int64),
+            np.array(step, dtype=np.float64) > 0.0, np.array(step, dtype=np.float64),
+            np.zeros((0, m)), np.zeros(0), None,
+        )  # fmt: skip
+        return made._with_rows(group_rows, forced_groups)
+
+    def _with_rows(self, groups: list[list[int]], forced: list[list[int]]) -> Moves:
+        """Group rows (at most one category; exactly one where the current one is forbidden) and linear rules."""
+        rows: list[Floats] = []
+        lows: list[float] = []
+        for members, must in zip(groups, forced, strict=True):
+            if len(members) > 1:
+                row = np.zeros(self.size)
+                row[members] = -self.unit[members]
+                rows.append(row)
+                lows.append(-1.0)
+            if must:
+                row = np.zeros(self.size)
+                row[must] = self.unit[must]
+                rows.append(row)
+                lows.append(1.0)
+        most: int | None = None
+        for rule in self.problem.rules:
+            match rule:
+                case AtMost():
+                    most = rule.changes if most is None else min(most, rule.changes)
+                case LinearRule():
+                    coefficients = rule.row(self.problem.space)
+                    row = self.pull(coefficients)
+                    at_factual = float(coefficients @ self.base)
+                    slack = 2e-9 * float(np.abs(coefficients) @ np.abs(self.base)) + 1e-12
+                    if np.isfinite(rule.low):
+                        rows.append(row)
+                        lows.append(rule.low - at_factual - slack)
+                    if np.isfinite(rule.high):
+                        rows.append(-row)
+                        lows.append(at_factual - rule.high - slack)
+        matrix = np.array(rows).reshape(len(rows), self.size)
+        return Moves(**{**self.__dict__, "rows": matrix, "row_low": np.array(lows), "most_changes": most})
+
+    @property
+    def size(self) -> int:
+        return int(self.plus.size)
+
+    @property
+    def distance(self) -> Distance:
+        return self.problem.distance
+
+    @property
+    def n_blocks(self) -> int:
+        return int(self.block.max()) + 1 if self.size else 0
+
+    def pull(self, gradient: Floats) -> Floats:
+        """Coefficients on moves of coefficients on columns: gradient @ A, along the last axis."""
+        up = np.where(self.plus >= 0, gradient[..., self.plus], 0.0)
+        down = np.where(self.minus >= 0, gradient[..., self.minus], 0.0)
+        return np.asarray((up - down) * self.unit)
+
+    def center(self, v: Floats) -> Floats:
+        """The centre that a vector of moves stands for: clipped to the limits, whole where whole, one-hot."""
+        x = self.base.copy()
+        amount = v * self.unit
+        single = np.ones(self.size, dtype=bool)
+        for members in self.problem.space.members:
+            mine = np.isin(self.plus, members)
+            single &= ~mine
+            if mine.any():
+                chosen = int(np.flatnonzero(mine)[np.argmax(amount[mine])])
+                current = members[np.argmax(self.base[members])]
+                if amount[chosen] > 0.5:
+                    x[current], x[self.plus[chosen]] = 0.0, 1.0
+        up, down = single & (self.plus >= 0), single & (self.minus >= 0)
+        shift = np.zeros_like(x)
+        np.add.at(shift, self.plus[up], amount[up])
+        np.subtract.at(shift, self.minus[down], amount[down])
+        moved = x + shift
+        moved = np.where(self.problem.space.whole, np.rint(moved), moved)
+        return np.asarray(np.clip(np.where(shift != 0.0, moved, x), self.problem.lower, self.problem.upper) + 0.0)
+
+    def of_center(self, x: Floats) -> Floats:
+        """The moves that lead to a centre."""
+        v = np.zeros(self.size)
+        difference = x - self.base
+        for i in range(self.size):
+            p, q = int(self.plus[i]), int(self.minus[i])
+            if p >= 0 and q >= 0:
+                v[i] = x[p] / self.unit[i]
+            else:
+                v[i] = max(0.0, difference[p] if p >= 0 else -difference[q]) / self.unit[i]
+        return v
+
+    def measure(self, v: Floats) -> float:
+        """The distance of a vector of moves."""
+        return self.distance.norm(np.bincount(self.block, v * self.cost, minlength=self.n_blocks)) if self.size else 0.0

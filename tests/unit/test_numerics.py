@@ -1,0 +1,85 @@
+"""Floating point without guessing."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from elbowroom.numerics import (
+    EPS,
+    from_ordinal,
+    gamma,
+    inner_interval,
+    last_float_where,
+    next_up,
+    ordinal,
+    smallest_quantum,
+    sums_are_exact,
+)
+
+finite = st.floats(allow_nan=False, allow_infinity=False)
+moderate = st.floats(min_value=-1e12, max_value=1e12)
+
+
+@given(finite)
+def test_ordinal_is_inverted(x: float) -> None:
+    assert from_ordinal(ordinal(x)) == x
+
+
+@given(finite, finite)
+def test_ordinal_keeps_the_order(x: float, y: float) -> None:
+    assert (int(ordinal(x)) < int(ordinal(y))) == (x < y)
+
+
+@given(st.floats(min_value=-1e300, max_value=1e300))
+def test_neighbours_differ_by_one(x: float) -> None:
+    assert int(ordinal(next_up(x))) == int(ordinal(x)) + 1
+
+
+@given(st.lists(st.floats(min_value=-1e30, max_value=1e30), min_size=1, max_size=8))
+def test_float32_cuts_are_exact_half_lines(thresholds: list[float]) -> None:
+    cut = np.array(thresholds)
+    limit = float(np.finfo(np.float32).max)
+    edge = last_float_where(lambda x: x.astype(np.float32) <= cut, len(cut), -limit, limit)
+    assert (edge.astype(np.float32) <= cut).all()
+    assert (next_up(edge).astype(np.float32) > cut).all()
+
+
+def test_half_lines_without_an_edge() -> None:
+    everywhere = last_float_where(lambda x: np.ones(x.shape, dtype=bool), 1)
+    nowhere = last_float_where(lambda x: np.zeros(x.shape, dtype=bool), 1)
+    assert everywhere == np.inf
+    assert nowhere == -np.inf
+
+
+@given(moderate, st.floats(min_value=0, max_value=1e12), st.floats(min_value=0, max_value=1e12))
+def test_inner_interval_is_the_set_of_floats_of_the_real_interval(center: float, down: float, up: float) -> None:
+    low, high = (float(v[0]) for v in inner_interval(np.array([center]), np.array([down]), np.array([up])))
+    exact_low, exact_high = Fraction(center) - Fraction(down), Fraction(center) + Fraction(up)
+    assert Fraction(low) >= exact_low > Fraction(float(np.nextafter(low, -np.inf)))
+    assert Fraction(high) <= exact_high < Fraction(float(np.nextafter(high, np.inf)))
+
+
+def test_gamma_covers_sums_in_any_order() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        terms = rng.normal(size=50) * 10.0 ** rng.integers(-8, 8, 50)
+        exact = sum(map(Fraction, terms))
+        shuffled = float(np.cumsum(rng.permutation(terms))[-1])
+        assert abs(Fraction(shuffled) - exact) <= Fraction(gamma(50)) * sum(abs(Fraction(t)) for t in terms)
+
+
+def test_gamma_refuses_a_meaningless_bound() -> None:
+    with pytest.raises(ValueError, match="means nothing"):
+        gamma(int(1 / EPS))
+
+
+def test_exact_sums() -> None:
+    assert sums_are_exact(np.array([0.0, 1.0, 0.5]), 1000)
+    assert not sums_are_exact(np.array([0.1, 0.7]), 10)
+    assert smallest_quantum(np.array([0.75, 6.0])) == 0.25
+    assert smallest_quantum(np.array([0.0])) == 0.0
