@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from enum import Enum
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from elbowroom.certify.judge import certify
 from elbowroom.errors import InputError
-from elbowroom.importers import ReadModel, read
-from elbowroom.models import Model, TreeEnsemble
+from elbowroom.importers import open_model
+from elbowroom.models import LinearModel, Model, ReluNetwork, TreeEnsemble
 from elbowroom.numerics import Floats
 from elbowroom.problem import Ball, Body, Box, Diamond, Distance, RecourseProblem, Room, Rule, Space, Target
 from elbowroom.problem.rooms import Shape
 from elbowroom.result import Certificate, NoRegion, RadiusResult, Region, Status, Undecided, Verdict
 from elbowroom.search.contract import Accept, Clock, OnProgress, Outcome
+
+if TYPE_CHECKING:
+    from elbowroom.search.trees.memory import TreeMemory
 
 ROOM_OF_NORM: dict[str, type[Box] | type[Ball] | type[Diamond]] = {"linf": Box, "l2": Ball, "l1": Diamond}
 
@@ -47,23 +52,23 @@ class Explainer:
     def __init__(self, model: object, space: Space | None = None, *, data: object = None) -> None:
         if space is not None and not isinstance(space, Space):
             raise InputError(f"space={space!r}: give a Space, for example Space.from_frame(X)")
-        self._read: ReadModel = read(model, names=None if space is None else space.names, data=data)
-        names = self._read.model.info.names
+        self._model, self._predict = _open(model, space, data)
+        names = self._model.info.names
         self._space = Space.plain(names) if space is None else space.select(names)
-        self._memory: dict[tuple[int, float | None], object] = {}
+        self._memory: dict[tuple[int, float | None], TreeMemory] = {}
 
     @property
     def model(self) -> Model:
         """The parsed model."""
-        return self._read.model
+        return self._model
 
     @property
     def space(self) -> Space:
         return self._space
 
-    def predict(self, rows: Floats) -> object:
+    def predict(self, rows: Floats) -> npt.NDArray[Any]:
         """Labels from the original model object, for float rows in the order of the space."""
-        return self._read.predict(rows)
+        return self._predict(rows)
 
     # ---- the closest region -------------------------------------------------------------------------------------------
     def explain(
@@ -88,7 +93,7 @@ class Explainer:
         outcome = attempt.run(chosen, seed, self._memory_for(problem))
         return self._answer(attempt, outcome)
 
-    def _memory_for(self, problem: RecourseProblem) -> object:
+    def _memory_for(self, problem: RecourseProblem) -> TreeMemory | None:
         """What was learned about this model and target stays valid for the next row and the next radius."""
         if not isinstance(self.model, TreeEnsemble):
             return None
@@ -247,7 +252,7 @@ class _Attempt:
 
         return judge
 
-    def run(self, method: Method, seed: int, memory: object) -> Outcome:
+    def run(self, method: Method, seed: int, memory: TreeMemory | None) -> Outcome:
         """The engine's outcome; an interrupt ends the search with the best certified answer so far."""
         try:
             return self._trivial() or self._engine(method, seed, memory)
@@ -258,7 +263,7 @@ class _Attempt:
                 reason="interrupted before a region was certified",
             )
 
-    def _engine(self, method: Method, seed: int, memory: object) -> Outcome:
+    def _engine(self, method: Method, seed: int, memory: TreeMemory | None) -> Outcome:
         from elbowroom.search.engines import search_auto
 
         match method:
@@ -283,6 +288,20 @@ class _Attempt:
                     "limits", math.inf, reason="every feature is immutable, and the factual itself is not good"
                 )
         return None
+
+
+def _open(model: object, space: Space | None, data: object) -> tuple[Model, Callable[[Floats], npt.NDArray[Any]]]:
+    """The parsed model and the original's predict; a model that is parsed already speaks for itself."""
+    if isinstance(model, (LinearModel, TreeEnsemble, ReluNetwork)):
+        parsed = model
+        labels = np.array(parsed.info.classes)
+        return parsed, lambda rows: labels[parsed.info.labels_of(parsed.scores(rows))]
+    opened = open_model(model, data=data)
+    unnamed = opened.original.columns.names is None
+    if space is not None and unnamed and len(space.names) == opened.model.info.n_features:
+        named = replace(opened.model, info=replace(opened.model.info, names=space.names))
+        return named, opened.predict
+    return opened.model, opened.predict
 
 
 def _seconds(time_limit: object) -> float:

@@ -16,7 +16,10 @@ def warm() -> float:
     from elbowroom.problem import Ball, Box
 
     info = ModelInfo(("x", "y"), (0, 1), Decision.POSITIVE, Link.LOGISTIC, "two stumps")
-    nodes = (np.array(a, dtype=np.int64) for a in ([0, 3], [0, -1, -1, 1, -1, -1], [1, -1, -1, 4, -1, -1], [2, -1, -1, 5, -1, -1]))
+    nodes = (
+        np.array(a, dtype=np.int64)
+        for a in ([0, 3], [0, -1, -1, 1, -1, -1], [1, -1, -1, 4, -1, -1], [2, -1, -1, 5, -1, -1])
+    )
     roots, feature, left, right = nodes
     value = np.array([[0.0], [-1.0], [1.0], [0.0], [-0.5], [0.25]])
     cut = np.array([0.5, 0.0, 0.0, 0.5, 0.0, 0.0])

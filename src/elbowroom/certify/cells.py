@@ -56,7 +56,9 @@ class Cells:
             if last.size > 1:
                 columns.append(f)
                 lasts.append(last)
-                firsts.append(np.concatenate([[0.0 if in_group[f] else body.lower[f]], _after(last[:-1], body.whole[f])]))
+                firsts.append(
+                    np.concatenate([[0.0 if in_group[f] else body.lower[f]], _after(last[:-1], body.whole[f])])
+                )
         start = np.cumsum([0, *(last.size for last in lasts)], dtype=np.int64)
         active = np.array(columns, dtype=np.int64)
         first, last = np.concatenate([[], *firsts]), np.concatenate([[], *lasts])

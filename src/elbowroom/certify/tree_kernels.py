@@ -80,9 +80,9 @@ def restrict_leaves(
 def _range_cost(cost: Floats, begin: int, home: int, low: int, high: int) -> float:
     """Cost of the cell of low..high that is nearest to the home cell."""
     if low > home:
-        return cost[begin + low]
+        return float(cost[begin + low])
     if high < home:
-        return cost[begin + high]
+        return float(cost[begin + high])
     return 0.0
 
 

@@ -1,1 +1,8 @@
-"""Model in: a foreign object becomes a parsed model, and a replay proves that the copy equals the original."""
+"""Model in: a foreign, fitted object becomes plain arrays, and the copy is replayed against the original."""
+
+from elbowroom.importers.original import Original
+from elbowroom.importers.reading import ReadModel, open_model, read_model
+from elbowroom.importers.replay import ReplayReport, replay
+from elbowroom.importers.table import supported_models
+
+__all__ = ["Original", "ReadModel", "ReplayReport", "open_model", "read_model", "replay", "supported_models"]

@@ -53,15 +53,19 @@ class TreeEnsemble:
 
     def apply(self, X: Floats) -> Ints:
         """Leaf node of every tree for every row: (rows, trees)."""
-        node = np.broadcast_to(self.roots, (len(X), self.n_trees)).copy()
-        rows = np.arange(len(X))[:, None]
-        while True:
-            feature = self.feature[node]
-            inner = feature >= 0
-            if not inner.any():
-                return node
-            goes_left = X[rows, np.maximum(feature, 0)] <= self.cut[node]
-            node = np.where(inner, np.where(goes_left, self.left[node], self.right[node]), node)
+        leaf = np.broadcast_to(self.roots, (len(X), self.n_trees)).copy()
+        block_rows = max(1, 2**16 // self.n_trees)  # pairs of row and tree that fit into the processor's cache
+        for start in range(0, len(X), block_rows):
+            block = leaf[start : start + block_rows].reshape(-1)
+            pair = np.flatnonzero(self.feature[block] >= 0)
+            row, node = start + pair // self.n_trees, block[pair]
+            while pair.size:  # one level down for every pair that is not yet at a leaf
+                goes_left = X[row, self.feature[node]] <= self.cut[node]
+                node = np.where(goes_left, self.left[node], self.right[node])
+                inner = self.feature[node] >= 0
+                block[pair[~inner]] = node[~inner]
+                pair, row, node = pair[inner], row[inner], node[inner]
+        return leaf
 
     def scores(self, X: Floats) -> Floats:
         """Scores bit-equal to the original's: one addition per tree, in the original's order."""

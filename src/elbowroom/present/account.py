@@ -6,7 +6,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
-from os.path import commonprefix
 from typing import Final
 
 import numpy as np
@@ -130,14 +129,15 @@ def _single(region: Region, f: int, feature: Feature, rounded: ShownRound | None
     factual = float(region.factual_values[f])
     moving = low < high
     reach = ""
-    if feature.kind is Kind.BINARY:
+    shares_budget = moving and rounded is not None and f in rounded.reaches
+    if feature.kind is Kind.BINARY and not shares_budget:
         words = {0.0: "no", 1.0: "yes"}
         texts = tuple(words[v] for v in (low, center, high))
         factual_text = words[factual]
         sort = Sort.YES_NO
     else:
-        sort = Sort.WHOLE if feature.kind is Kind.INTEGER else Sort.NUMBER
-        if moving and rounded is not None and f in rounded.reaches:
+        sort = Sort.NUMBER if feature.kind is Kind.NUMERIC else Sort.WHOLE
+        if rounded is not None and shares_budget:
             texts = (rounded.lows[f], rounded.centers[f], rounded.highs[f])
             reach = rounded.reaches[f]
         else:
@@ -163,7 +163,8 @@ def _single(region: Region, f: int, feature: Feature, rounded: ShownRound | None
 
 def _extent(region: Region, f: int) -> Extent:
     body, space = region.body, region.space
-    values = [float(v[f]) for v in (region.factual_values, body.center, body.lower, body.upper)]
+    factual, center = float(region.factual_values[f]), float(body.center[f])
+    values = [factual, center, float(body.lower[f]), float(body.upper[f])]
     ends = [float(b) for b in (space.lower[f], space.upper[f]) if np.isfinite(b)]
     low, high = min(values + ends), max(values + ends)
     if len(ends) < 2:  # an open side: leave a margin, there is more beyond
@@ -171,7 +172,7 @@ def _extent(region: Region, f: int) -> Extent:
         low, high = low - pad * (not np.isfinite(space.lower[f])), high + pad * (not np.isfinite(space.upper[f]))
     if not low < high:
         low, high = low - 1.0, high + 1.0
-    return Extent(*values, low, high)
+    return Extent(factual, center, values[2], values[3], low, high)
 
 
 def _note(feature: Feature) -> str:
@@ -221,5 +222,8 @@ def category_names(group: str, members: tuple[str, ...]) -> tuple[str, ...]:
 
 def _common_prefix(members: tuple[str, ...]) -> str:
     """The longest shared beginning that ends with a separator."""
-    shared = commonprefix(members)
-    return shared[: max(shared.rfind(mark) for mark in SEPARATORS) + 1]
+    first, last = min(members), max(members)
+    size = 0
+    while size < min(len(first), len(last)) and first[size] == last[size]:
+        size += 1
+    return first[: max(first.rfind(mark, 0, size) for mark in SEPARATORS) + 1]

@@ -122,7 +122,14 @@ def floor_digits(value: Fraction, digits: int) -> Decimal:
     return -_ceil(-value, step)
 
 
-def percent_down(share: float) -> str:
+def below(value: float, digits: int) -> str:
+    """A proven lower bound as shown: never above the value (negative and infinite ones as they are)."""
+    if not math.isfinite(value) or value <= 0:
+        return exact(value) if math.isfinite(value) else str(value)
+    return show(floor_digits(Fraction(value), digits))
+
+
+def percent(share: float) -> str:
     """A share as a percentage, exactly as the float reads: 0.7 is 70 %."""
     return f"{show(decimal_of(share) * 100)} %"
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from elbowroom.present.account import Account, Line, Sort, account_of
-from elbowroom.present.numbers import about, percent_down, percent_up
+from elbowroom.present.numbers import about, below, percent, percent_up
 from elbowroom.problem.rooms import Shape
 from elbowroom.problem.target import Target
 from elbowroom.result.region import NoRegion, Region
@@ -35,7 +35,7 @@ def outcome(target: Target) -> str:
     """predicts 'approved' (with a probability of at least 70 %)."""
     if target.probability is None:
         return f"predicts {quoted(target.label)}"
-    share = percent_down(target.probability)
+    share = percent(target.probability)
     if target.probability >= 0.5:
         return f"predicts {quoted(target.label)} with a probability of at least {share}"
     return f"gives {quoted(target.label)} a probability of at least {share}"
@@ -46,11 +46,11 @@ def quoted(label: object) -> str:
     return f"'{label}'" if isinstance(label, str) else str(label)
 
 
-def joined(parts: Sequence[str]) -> str:
+def joined(parts: Sequence[str], last: str = "and") -> str:
     """a; a and b; a, b and c."""
     if len(parts) <= 1:
         return "".join(parts)
-    return f"{', '.join(parts[:-1])} and {parts[-1]}"
+    return f"{', '.join(parts[:-1])} {last} {parts[-1]}"
 
 
 def _conditions(account: Account) -> list[str]:
@@ -58,8 +58,8 @@ def _conditions(account: Account) -> list[str]:
         shared = [line for line in account.lines if line.reach]
         alone = [line for line in account.lines if not line.reach]
         parts = [_phrase(line) for line in alone if line.changed]
-        parts.append(_round_phrase(account, shared))
-        return parts + _kept([line for line in alone if not line.changed], bool(parts))
+        parts += _kept([line for line in alone if not line.changed], others=True)
+        return [*parts, _round_phrase(account, shared)]
     return [_phrase(line) for line in account.changed] + _kept(account.kept, bool(account.changed))
 
 
@@ -101,7 +101,7 @@ def _value(line: Line, text: str) -> str:
 def _range(line: Line) -> str:
     match line.sort:
         case Sort.CATEGORY:
-            return "any of " + joined([f"'{c}'" for c in line.choices])
+            return joined([f"'{c}'" for c in line.choices], "or")
         case Sort.YES_NO:
             return "yes or no"
         case Sort.NUMBER | Sort.WHOLE:
@@ -109,20 +109,23 @@ def _range(line: Line) -> str:
 
 
 def _round_phrase(account: Account, shared: Sequence[Line]) -> str:
-    """(duration 14 months, amount 1,200 DM) is met to within a ball of radius r (one alone: up to 3 months, ...)."""
+    """together duration (14 ± 3 months) and amount (1,200 ± 80 DM) lie within a ball of radius r around these values."""
     shape = SHAPE_NAMES[account.shape]
     size = ""
     if account.radius:
-        size = f" of radius {account.radius}" + ("" if account.scales_are_one else " (in units of each feature's scale)")
+        size = f" of radius {account.radius}" + (
+            "" if account.scales_are_one else " (in units of each feature's scale)"
+        )
     spoken = [line for line in shared if line.changed]
     rest = [line for line in shared if not line.changed]
     if len(rest) <= MOST_SPOKEN:
         spoken, rest = [*spoken, *rest], []
-    named = [f"{line.name} {line.with_unit(f'{line.center} ± {line.reach}')}" for line in spoken]
+    named = [f"{line.name} ({line.with_unit(f'{line.center} ± {line.reach}')})" for line in spoken]
     if rest:
         named.append(f"{len(rest)}{' other' if spoken else ''} features as in the table")
-    verb = "lies" if len(shared) == 1 else "lie together"
-    return f"{joined(named)} {verb} within a {shape}{size} around these values"
+    if len(shared) == 1:
+        return f"{named[0]} lies within its range"
+    return f"together {joined(named)} lie within a {shape}{size} around these values"
 
 
 # ---- the lines on proof ---------------------------------------------------------------------------------------------
@@ -133,7 +136,7 @@ def status_line(region: Region) -> str:
         return f"Proven closest: no region of this size is nearer; {where}, found in {region.seconds:.2g} s."
     return (
         f"Certified, not proven closest: another region may be up to {percent_up(region.gap)} closer; {where}, "
-        f"lower bound {about(region.lower_bound, 4)}, after {region.seconds:.2g} s."
+        f"lower bound {below(region.lower_bound, 4)}, after {region.seconds:.2g} s."
     )
 
 
@@ -141,7 +144,7 @@ def certificate_line(region: Region) -> str:
     """Who proved it, for which model."""
     c = region.certificate
     return (
-        f"Certificate: every point of the region was proven by {c.method} (margin {c.margin:.3g}) "
+        f"Certificate: every point of the region was proven by {c.method} (margin {below(c.margin, 3)}) "
         f"for the model {c.fingerprint[:12]}; seal {c.seal[:12]}."
     )
 
@@ -204,12 +207,14 @@ def full_text(region: Region) -> str:
 def no_region_sentence(answer: NoRegion) -> str:
     """Why there is no region, and what is known all the same."""
     reason = answer.reason.rstrip(".")
+    wanted = "" if answer.target.label is None else f" in which the model {outcome(answer.target)}"
     if answer.status is Status.NONE_EXISTS:
-        return f"No region exists in which the model {outcome(answer.target)}, and this is proven: {reason}."
+        return f"No region exists{wanted}, and this is proven: {reason}."
     known = ""
     if 0.0 < answer.lower_bound < math.inf:
-        known = f" If one exists, it is at a distance of at least {answer.lower_bound:.4g} ({answer.metric.value})."
-    return f"No region was found in which the model {outcome(answer.target)}, but none was ruled out: {reason}.{known}"
+        bound = below(answer.lower_bound, 4)
+        known = f" If one exists, it is at a distance of at least {bound} ({answer.metric.value})."
+    return f"No region was found{wanted}, but none was ruled out: {reason}.{known}"
 
 
 def no_region_text(answer: NoRegion) -> str:

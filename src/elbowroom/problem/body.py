@@ -64,7 +64,7 @@ class Body:
         for members in self.free_groups:
             inside &= X[:, members].sum(axis=1) == 1.0
         if self.shape is Shape.BOX:
-            return inside
+            return np.asarray(inside, dtype=np.bool_)
         columns = self.round_columns
         ratio = np.abs(X[:, columns] - self.center[columns]) / self.axes[columns]
         used = np.square(ratio).sum(axis=1) if self.shape is Shape.BALL else ratio.sum(axis=1)

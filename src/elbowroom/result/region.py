@@ -1,13 +1,20 @@
-"""The answer. A `Region` cannot be made without the judge's certificate for exactly its body."""
+"""The answer. A `Region` cannot be made without the judge's certificate for exactly its body.
+
+The methods that speak, draw and write (`sentence`, `plot`, `to_html`, ...) are doors to `elbowroom.present`, which is
+imported only when one of them is used; the data of an answer does not depend on it.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
+from elbowroom.errors import InputError
 from elbowroom.numerics import Bools, Floats
 from elbowroom.problem.body import Body
 from elbowroom.problem.distances import Distance
@@ -17,8 +24,11 @@ from elbowroom.problem.target import Target
 from elbowroom.result.certificate import Certificate
 from elbowroom.result.status import Status, Step
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
-@dataclass(frozen=True, eq=False)
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Region:
     """A set of inputs around ``center`` that all get the wanted outcome, as close to the factual as proven."""
 
@@ -108,13 +118,9 @@ class Region:
             ordered = frame.rename(columns=str)
             missing = [n for n in self.space.names if n not in ordered.columns]
             if missing:
-                from elbowroom.errors import InputError
-
                 raise InputError(f"contains: the rows lack the columns {missing}")
             return self.body.contains(ordered[list(self.space.names)].to_numpy(dtype=np.float64))
         if frame.shape[1] != len(self.space.names):
-            from elbowroom.errors import InputError
-
             raise InputError(f"contains: rows of width {frame.shape[1]} for {len(self.space.names)} columns")
         return self.body.contains(frame)
 
@@ -122,8 +128,57 @@ class Region:
         """Random points of the region."""
         return pd.DataFrame(self.body.sample(n, seed), columns=list(self.space.names))
 
+    # ---- for people -------------------------------------------------------------------------------------------------
+    def sentence(self) -> str:
+        """The region in plain words. Every number is rounded inwards: what is said is certified as it is said."""
+        from elbowroom.present.text import sentence
 
-@dataclass(frozen=True, eq=False)
+        return sentence(self)
+
+    def __str__(self) -> str:
+        from elbowroom.present.text import full_text
+
+        return full_text(self)
+
+    def __repr__(self) -> str:
+        return f"<Region {self.status.name}, distance {self.distance:.6g}, {int(self.changed.sum())} columns changed>"
+
+    def _repr_html_(self) -> str:
+        from elbowroom.present.report import fragment
+
+        return fragment(self)
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """One bar per changed feature: the value now, the centre and the certified interval (matplotlib)."""
+        from elbowroom.present.plots import plot_region
+
+        return plot_region(self, ax)
+
+    def to_html(self, path: str | Path | None = None) -> str:
+        """One self-contained page; written to ``path`` if given, returned in any case."""
+        from elbowroom.present.report import page
+
+        return _written(page(self), path)
+
+    # ---- for machines -----------------------------------------------------------------------------------------------
+    def to_json(self, path: str | Path | None = None, *, timings: bool = True) -> str:
+        """The whole answer with its certificate; floats are exact. Equal answers differ only in their ``timings``."""
+        from elbowroom.result.schema import write_answer
+
+        return _written(write_answer(self, timings), path)
+
+    @classmethod
+    def from_json(cls, text_or_path: str | Path) -> Region:
+        """Read what `to_json` wrote. A file in which anything was changed is refused."""
+        from elbowroom.result.schema import read_answer
+
+        answer = read_answer(text_or_path)
+        if not isinstance(answer, cls):
+            raise InputError("this file says that there is no region; read it with NoRegion.from_json")
+        return answer
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class NoRegion:
     """No region: either proven not to exist, or not found; ``reason`` says which and why."""
 
@@ -145,3 +200,52 @@ class NoRegion:
 
     def __bool__(self) -> bool:
         return False
+
+    def sentence(self) -> str:
+        """Why there is no region, in plain words."""
+        from elbowroom.present.text import no_region_sentence
+
+        return no_region_sentence(self)
+
+    def __str__(self) -> str:
+        from elbowroom.present.text import no_region_text
+
+        return no_region_text(self)
+
+    def __repr__(self) -> str:
+        return f"<NoRegion {self.status.name}: {self.reason}>"
+
+    def _repr_html_(self) -> str:
+        from elbowroom.present.report import no_region_fragment
+
+        return no_region_fragment(self)
+
+    def to_html(self, path: str | Path | None = None) -> str:
+        """One self-contained page; written to ``path`` if given, returned in any case."""
+        from elbowroom.present.report import no_region_page
+
+        return _written(no_region_page(self), path)
+
+    def to_json(self, path: str | Path | None = None, *, timings: bool = True) -> str:
+        """The whole answer; floats are exact. Equal answers differ only in their ``timings``."""
+        from elbowroom.result.schema import write_answer
+
+        return _written(write_answer(self, timings), path)
+
+    @classmethod
+    def from_json(cls, text_or_path: str | Path) -> NoRegion:
+        """Read what `to_json` wrote. A file in which anything was changed is refused."""
+        from elbowroom.result.schema import read_answer
+
+        answer = read_answer(text_or_path)
+        if not isinstance(answer, cls):
+            raise InputError("this file holds a region; read it with Region.from_json")
+        return answer
+
+
+def _written(text: str, path: str | Path | None) -> str:
+    from elbowroom.result.schema import save
+
+    if path is not None:
+        save(text, path)
+    return text

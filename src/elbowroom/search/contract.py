@@ -97,5 +97,6 @@ class Outcome:
     def __post_init__(self) -> None:
         if (self.center is None) != (self.certificate is None):
             raise ValueError("a centre comes with its certificate")
-        if self.certificate is not None and not np.array_equal(self.center, self.certificate.body.center):
+        center, certificate = self.center, self.certificate
+        if center is not None and certificate is not None and not np.array_equal(center, certificate.body.center):
             raise ValueError("the certificate is about another centre")

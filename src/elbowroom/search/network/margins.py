@@ -24,6 +24,12 @@ class MarginNetwork:
         biases[-1] = biases[-1] - margins.slack
         return cls(weights, tuple(biases))
 
+    def divided(self, size: float) -> MarginNetwork:
+        """The same margins in units of ``size``."""
+        return MarginNetwork(
+            (*self.weights[:-1], self.weights[-1] / size), (*self.biases[:-1], self.biases[-1] / size)
+        )
+
     @property
     def depth(self) -> int:
         """Number of hidden layers."""

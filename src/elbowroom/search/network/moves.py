@@ -171,6 +171,14 @@ class Moves:
         moved = np.where(self.problem.space.whole, np.rint(moved), moved)
         return np.asarray(np.clip(np.where(shift != 0.0, moved, x), self.problem.lower, self.problem.upper) + 0.0)
 
+    def point(self, v: Floats) -> Floats:
+        """x^ + A v as it is: whole columns may be fractional, groups mixed (for relaxations)."""
+        x = self.base.copy()
+        for column, sign in ((self.plus, 1.0), (self.minus, -1.0)):
+            used = column >= 0
+            np.add.at(x, column[used], sign * (v * self.unit)[used])
+        return np.asarray(np.clip(x, self.problem.lower, self.problem.upper))
+
     def of_center(self, x: Floats) -> Floats:
         """The moves that lead to a centre."""
         v = np.zeros(self.size)

@@ -79,9 +79,7 @@ class MoveProgram:
         self.G = np.vstack([self.moves.rows, G.reshape(-1, m)])
         self.h = np.concatenate([self.moves.row_low, h])
         if self._norm is Distance.L1:
-            pass_dense(
-                self.solver, self.moves.cost, low, high, self.G, self.h, np.full(len(self.h), INFINITY)
-            )
+            pass_dense(self.solver, self.moves.cost, low, high, self.G, self.h, np.full(len(self.h), INFINITY))
             return
         self._fixed_rows = len(self._tangents)
         norm_rows = np.array([np.append(-self._spread(u), 1.0) for u in self._tangents])

@@ -1,0 +1,176 @@
+"""The judge for linear models.
+
+A row asks for w.x + b >= needed at every point x of the body, where needed covers the original's rounding at the
+largest |x| of the body. Let c be the centre and t_f >= 0 the shift of column f towards the side that hurts
+(down where w_f > 0, up where w_f < 0). The row holds iff
+
+    max { sum_f |w_f| t_f : t in the shape, 0 <= t_f <= cap_f }  <=  spare  =  w.c + b - needed,
+
+with cap_f the room of the bounding box on that side. ``spare`` is an exact rational number. Boxes: t = cap, exact.
+Balls and diamonds: weak duality in floats, rounded outwards; whole columns by branch and bound over their shifts.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from elbowroom.certify.linear_shapes import ShiftProblem, ShiftVerdict, largest_gain
+from elbowroom.models.linear import LinearModel
+from elbowroom.models.margins import linear_margins
+from elbowroom.numerics import Bools, Floats
+from elbowroom.problem.body import Body
+from elbowroom.problem.rooms import Shape
+from elbowroom.problem.target import Target
+from elbowroom.result.certificate import Certificate, Counterexample, Undecided, Verdict
+
+ASSUMPTIONS = (
+    "every summation order of the model's float64 arithmetic is covered",
+    "the model adds products as float64 numbers; no single operation loses more than half a unit in the last place",
+)
+
+
+@dataclass(frozen=True, eq=False)
+class _Row:
+    """One rival: the weights, and how much may be lost between the centre and the worst point."""
+
+    weight: Floats
+    bias: float
+    needed: Fraction
+    spare: Fraction
+    worst_category: dict[int, int]  # free group -> member column with the smallest weight
+
+    def margin(self, point: Floats) -> Fraction:
+        """Exactly w.x + b - needed."""
+        used = np.flatnonzero(self.weight)
+        products = (Fraction(float(self.weight[f])) * Fraction(float(point[f])) for f in used)
+        return sum(products, Fraction(self.bias)) - self.needed
+
+
+def judge_linear(model: LinearModel, target: Target, body: Body, deadline: float) -> Verdict:
+    """Certificate, a point of the body that fails (or is too close to tell), or Undecided at the deadline."""
+    start = time.perf_counter()
+    margins = linear_margins(model, target.index(model.info), target.probability)
+    magnitude = np.maximum(np.abs(body.lower), np.abs(body.upper))
+    with np.errstate(over="ignore", invalid="ignore"):
+        needed = margins.affine.error(magnitude) + margins.slack
+        size = np.abs(margins.affine.weight) @ magnitude + np.abs(margins.affine.bias)
+    if not (np.isfinite(needed).all() and np.isfinite(size).all()):
+        return Undecided("the scores overflow float64 inside the region", time.perf_counter() - start)
+    smallest = Fraction(10) ** 400
+    reason = ""
+    for j in range(needed.size):
+        row = _read_row(margins.affine.weight[j], float(margins.affine.bias[j]), float(needed[j]), body)
+        gain = _worst_gain(row, body, deadline)
+        if gain.point is not None:
+            label = model.info.classes[int(model.info.labels_of(model.scores(gain.point[None]))[0])]
+            return Counterexample(
+                gain.point, label, min(_down(row.margin(gain.point)), -5e-324), time.perf_counter() - start
+            )
+        if gain.lost is None:
+            reason = gain.reason
+            continue
+        smallest = min(smallest, row.spare - gain.lost)
+    seconds = time.perf_counter() - start
+    if reason:
+        return Undecided(reason, seconds)
+    method = {
+        Shape.BOX: "linear: exact rational value at the worst corner",
+        Shape.BALL: "linear: weak duality over the clipped ball",
+        Shape.DIAMOND: "linear: weak duality over the clipped diamond",
+    }[body.shape]
+    return Certificate(model.fingerprint, target, body, method, max(0.0, _down(smallest)), seconds, ASSUMPTIONS)
+
+
+def _read_row(weight: Floats, bias: float, needed: float, body: Body) -> _Row:
+    """Exact value at the centre, free groups at their worst category."""
+    grouped = np.zeros(weight.size, dtype=np.bool_)
+    worst: dict[int, int] = {}
+    for g, members in enumerate(body.free_groups):
+        grouped[members] = True
+        possible = members[_possible(body.lower[members], body.upper[members])]
+        worst[g] = int(possible[np.argmin(weight[possible])])
+    value = Fraction(bias)
+    for f in np.flatnonzero((weight != 0) & ~grouped):
+        value += Fraction(float(weight[f])) * Fraction(float(body.center[f]))
+    for member in worst.values():
+        value += Fraction(float(weight[member]))
+    wanted = Fraction(needed)
+    return _Row(weight, bias, wanted, value - wanted, worst)
+
+
+def _possible(lower: Floats, upper: Floats) -> Bools:
+    """Categories that the limits leave: the member may be 1 and every other member may be 0."""
+    others_may_be_zero = (lower > 0).sum() - (lower > 0) == 0
+    return np.asarray((upper >= 1) & others_may_be_zero, dtype=np.bool_)
+
+
+@dataclass(frozen=True, eq=False)
+class _Gain:
+    """``lost``: a proven upper bound on the loss, not above the row's spare; or a failing point; or neither."""
+
+    lost: Fraction | None = None
+    point: Floats | None = None
+    reason: str = ""
+
+
+def _worst_gain(row: _Row, body: Body, deadline: float) -> _Gain:
+    columns = body.round_columns
+    columns = columns[row.weight[columns] != 0]
+    down = row.weight[columns] > 0
+    edge = np.where(down, body.lower[columns], body.upper[columns])
+    if body.shape is Shape.BOX:
+        lost = Fraction(0)
+        for f, end in zip(columns, edge, strict=True):
+            shift = abs(Fraction(float(body.center[f])) - Fraction(float(end)))
+            lost += abs(Fraction(float(row.weight[f]))) * shift
+        if lost <= row.spare:
+            return _Gain(lost)
+        return _Gain(point=_point_at(row, body, columns, edge))
+    cap = np.abs(edge - body.center[columns])
+    cap = np.where(body.whole[columns], cap, np.nextafter(cap, np.inf))  # the real difference is not larger
+    question = ShiftProblem(
+        np.abs(row.weight[columns]), body.axes[columns], cap, body.whole[columns], body.shape is Shape.BALL
+    )
+
+    def failing_point(shift: Floats) -> Floats | None:
+        return _inside(row, body, columns, np.where(down, -1.0, 1.0), shift)
+
+    answer: ShiftVerdict = largest_gain(question, row.spare, failing_point, deadline)
+    return _Gain(answer.bound, answer.point, answer.reason)
+
+
+def _point_at(row: _Row, body: Body, columns: np.ndarray, values: Floats) -> Floats:
+    point = body.center.copy()
+    point[columns] = values
+    for g, members in enumerate(body.free_groups):
+        point[members] = 0.0
+        point[row.worst_category[g]] = 1.0
+    return point
+
+
+def _inside(row: _Row, body: Body, columns: np.ndarray, sign: Floats, shift: Floats) -> Floats | None:
+    """A float point of the body near centre + sign * shift at which the row fails, or None.
+
+    A shift on the surface of the shape may round to the outside: real-valued columns shrink a little until it does not.
+    """
+    whole = body.whole[columns]
+    for shrink in (0.0, 2e-16, 1e-15, 1e-14, 1e-13, 1e-12):
+        real = body.center[columns] + sign * shift * (1.0 - shrink)
+        values = np.where(whole, body.center[columns] + sign * np.floor(shift + 1e-9), real)
+        values = np.clip(values, body.lower[columns], body.upper[columns])
+        point = _point_at(row, body, columns, values)
+        if body.contains(point)[0]:
+            return point if row.margin(point) < 0 else None
+    return None
+
+
+def _down(value: Fraction) -> float:
+    """The value as a float, not rounded up."""
+    if abs(value) > Fraction(10) ** 300:
+        return 1e300 if value > 0 else -1e300
+    near = float(value)
+    return near if Fraction(near) <= value else float(np.nextafter(near, -np.inf))

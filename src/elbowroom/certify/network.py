@@ -1,0 +1,252 @@
+"""The judge for ReLU networks: sound linear bounds and branch and bound.
+
+The claim is about the original's floating-point forward pass. Real margins must exceed ``needed`` = the propagated
+evaluation error over the region + the slack of the decision; our own roundings are subtracted from every bound. Per
+category of the free groups and per rival: attack first; then best-first branch and bound. A node is a set of inputs
+with some neurons decided (z >= 0 or z <= 0). Its bound comes from CROWN's multipliers, then from the dual values of the
+triangle relaxation; its relaxed worst point is tried as a counterexample. Nodes split the neuron whose relaxation errs
+most at that point, or a whole column that is not whole there. With everything decided the relaxation is exact, so that
+small networks are always decided, up to points within rounding of the boundary.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import count, product
+
+import numpy as np
+
+from elbowroom.certify.attack import attack, snap
+from elbowroom.certify.inputs import InputSet
+from elbowroom.certify.intervals import Interval, LinearBound, evaluation_error, lower_bound, propagate
+from elbowroom.certify.relaxation import Relaxed, relax
+from elbowroom.models import Affine, ReluNetwork
+from elbowroom.models.margins import network_margins
+from elbowroom.numerics import TINY, Floats
+from elbowroom.problem import Body, Target
+from elbowroom.result import Certificate, Counterexample, Undecided, Verdict
+
+_ASSUMPTIONS = (
+    "the parsed network is the model's network: checked by replay when the model was read",
+    "the forward pass is computed in float64 (or within the stated evaluation error), in any order of summation",
+)
+_PRICES = (1e2, 1e6)  # of contradicting decided phases, relative to the largest coefficient
+_ROUNDS = 40  # relaxations per node, each with one more tangent of a ball
+_LITTLE, _PATIENCE = 0.02, 4  # stop after so many rounds that close less than this share of the gap
+_NARROWEST = 1e-7  # inputs are not halved below this share of the region
+_MOST_SUM = 1e-9  # relaxation errors below this share of the largest are solver noise
+_OUT_OF_TIME = "the time limit ended before every part of the region was judged"
+
+
+class _Unsettled(Exception):  # noqa: N818 - an outcome, not an error
+    """The judge cannot tell; the argument says why."""
+
+
+class _Refuted(Exception):  # noqa: N818 - an outcome, not an error
+    """A point whose margin is too small."""
+
+    def __init__(self, point: Floats, margin: float) -> None:
+        super().__init__()
+        self.point, self.margin = point, margin
+
+
+@dataclass(frozen=True, eq=False)
+class _Node:
+    inputs: InputSet
+    phases: list[Floats]
+    intervals: list[Interval]
+
+
+def judge_network(model: ReluNetwork, target: Target, body: Body, deadline: float) -> Verdict:
+    """A certificate, a point of the body that is not (safely) of the wanted class, or Undecided with a reason."""
+    began = time.perf_counter()
+    margins = network_margins(model, target.index(model.info), target.probability)
+    margin = math.inf
+    try:
+        with np.errstate(over="ignore", invalid="ignore"):  # an overflow makes a bound useless, never wrong
+            for inputs in _categories(body):
+                margin = min(margin, _Question(margins.layers, margins.slack, inputs, deadline).settle())
+    except _Refuted as refuted:
+        label = model.info.classes[int(model.info.labels_of(model.scores(refuted.point[None]))[0])]
+        return Counterexample(refuted.point, label, refuted.margin, time.perf_counter() - began)
+    except _Unsettled as unsettled:
+        return Undecided(str(unsettled), time.perf_counter() - began)
+    return Certificate(
+        model.fingerprint,
+        target,
+        body,
+        "linear bounds with branch and bound",
+        margin,
+        time.perf_counter() - began,
+        _ASSUMPTIONS,
+    )
+
+
+def _categories(body: Body) -> Iterator[InputSet]:
+    """One set of inputs for every choice of categories that the bounds allow."""
+    choices = []
+    for members in body.free_groups:
+        low, high = body.lower[members], body.upper[members]
+        allowed = [c for c in np.eye(members.size) if ((low <= c) & (c <= high)).all()]
+        choices.append([dict(zip(members.tolist(), c.tolist(), strict=True)) for c in allowed])
+    for combination in product(*choices):
+        yield InputSet.all_of(body, {f: v for part in combination for f, v in part.items()})
+
+
+class _Question:
+    """All rivals on one set of inputs."""
+
+    def __init__(self, layers: tuple[Affine, ...], slack: Floats, inputs: InputSet, deadline: float) -> None:
+        self.layers, self.hidden, self.last = layers, layers[:-1], layers[-1]
+        self.inputs, self.deadline = inputs, deadline
+        self.tangents: list[Floats] = []
+        phases = [np.zeros(layer.bias.size) for layer in self.hidden]
+        intervals = propagate(self.hidden, inputs, phases)
+        if intervals is None or not all(np.isfinite(i.low).all() and np.isfinite(i.high).all() for i in intervals):
+            raise _Unsettled("the network's values overflow in this region; scale the features")
+        self.root = _Node(inputs, phases, intervals)
+        self.needed = evaluation_error(layers, inputs, intervals) + slack
+
+    def settle(self) -> float:
+        """The smallest proven margin beyond what is needed; raises if there is none."""
+        point, rival = attack(self.layers, self.needed, self.inputs)
+        self._try(point, rival)
+        return min(self._settle_rival(rival) for rival in range(self.needed.size))
+
+    def margin_at(self, point: Floats, rival: int) -> float:
+        hidden = point
+        for layer in self.hidden:
+            hidden = np.maximum(layer(hidden), 0.0)
+        return float(self.last(hidden)[rival] - self.needed[rival])
+
+    def _try(self, point: Floats, rival: int) -> None:
+        snapped = snap(self.inputs, point)
+        if snapped is not None and self.margin_at(snapped, rival) < 0.0:
+            raise _Refuted(snapped, self.margin_at(snapped, rival))
+
+    def _settle_rival(self, rival: int) -> float:
+        """Best-first: the node with the smallest bound is looked at next."""
+        row, constant = self.last.weight[rival : rival + 1], self.last.bias[rival : rival + 1]
+        needed, ticket, smallest = float(self.needed[rival]), count(), math.inf
+        first = lower_bound(row, constant, self.hidden, self.root.intervals, self.root.inputs)
+        heap = [(float(first.value[0]), next(ticket), self.root, first)]
+        while heap:
+            value, _, node, bound = heapq.heappop(heap)
+            if value >= needed:
+                return min(smallest, value - needed)
+            if time.perf_counter() > self.deadline:
+                raise _Unsettled(_OUT_OF_TIME)
+            value, bound, relaxed = self._improve(node, rival, value, bound)
+            if value >= needed:
+                smallest = min(smallest, value - needed)
+                continue
+            for child in self._children(node, bound, relaxed):
+                fresh = lower_bound(row, constant, self.hidden, child.intervals, child.inputs)
+                heapq.heappush(heap, (max(value, float(fresh.value[0])), next(ticket), child, fresh))
+        return smallest
+
+    def _improve(
+        self, node: _Node, rival: int, value: float, bound: LinearBound
+    ) -> tuple[float, LinearBound, Relaxed | None]:
+        """Better multipliers from the relaxation, until they suffice or no longer help much."""
+        row, constant = self.last.weight[rival : rival + 1], self.last.bias[rival : rival + 1]
+        needed, price, stalled, relaxed = float(self.needed[rival]), _PRICES[0], 0, None
+        self._try(node.inputs.minimizer(bound.inputs[0]), rival)
+        for _ in range(_ROUNDS):
+            biggest = max(float(np.abs(slope).max()) for slope in bound.slopes)
+            relaxed = relax(
+                row[0], self.hidden, node.intervals, node.phases, node.inputs, self.tangents, price * (biggest + TINY)
+            )
+            if relaxed is None:
+                break
+            self._try(relaxed.point, rival)
+            better = lower_bound(row, constant, self.hidden, node.intervals, node.inputs, relaxed.multipliers)
+            gain = float(better.value[0]) - value
+            stalled = 0 if gain > _LITTLE * (needed - value) else stalled + 1
+            if gain > 0.0:
+                value, bound = float(better.value[0]), better
+                self._try(node.inputs.minimizer(bound.inputs[0]), rival)
+            if value >= needed or stalled > _PATIENCE or time.perf_counter() > self.deadline:
+                break
+            if _contradicting(node, relaxed) and price < _PRICES[1]:
+                price = _PRICES[1]
+            elif relaxed.inside:
+                break
+        return value, bound, relaxed
+
+    def _children(self, node: _Node, bound: LinearBound, relaxed: Relaxed | None) -> Iterator[_Node]:
+        choice = _worst_neuron(node, bound, relaxed)
+        if choice is not None:
+            layer, neuron = choice
+            for sign in (1.0, -1.0):
+                phases = [p.copy() for p in node.phases]
+                phases[layer][neuron] = sign
+                yield from self._node(node, node.inputs, phases)
+            return
+        column = _least_whole(node, relaxed)
+        if column is None:
+            column = self._widest(node)
+        if column is None:
+            raise _Unsettled("a point of the region lies within rounding of the boundary of the class")
+        low, high = node.inputs.lower[column], node.inputs.upper[column]
+        at = relaxed.point[column] if relaxed is not None and self.inputs.body.whole[column] else (low + high) / 2
+        for part in node.inputs.halves(column, float(at)):
+            yield from self._node(node, part, node.phases)
+
+    def _widest(self, node: _Node) -> int | None:
+        """The input with the widest range left, relative to the region; None if all are narrow."""
+        columns = self.inputs.moving
+        if not columns.size:
+            return None
+        share = (node.inputs.upper - node.inputs.lower)[columns] / (self.inputs.upper - self.inputs.lower)[columns]
+        return int(columns[np.argmax(share)]) if share.max() > _NARROWEST else None
+
+    def _node(self, parent: _Node, inputs: InputSet, phases: list[Floats]) -> Iterator[_Node]:
+        """The child, unless its intervals prove that it is empty."""
+        intervals = propagate(self.hidden, inputs, phases, parent.intervals)
+        if intervals is not None:
+            yield _Node(inputs, phases, intervals)
+
+
+def _contradicting(node: _Node, relaxed: Relaxed) -> bool:
+    """Does the relaxed point leave the intervals of its neurons? Then a higher price may prove the node empty."""
+    for at, z in zip(node.intervals, relaxed.before, strict=True):
+        room = 1e-9 * (1.0 + np.maximum(np.abs(at.low), np.abs(at.high)))
+        if ((z < at.low - room) | (z > at.high + room)).any():
+            return True
+    return False
+
+
+def _worst_neuron(node: _Node, bound: LinearBound, relaxed: Relaxed | None) -> tuple[int, int] | None:
+    """The open neuron whose relaxation costs most at the relaxed point; by size where the point says nothing."""
+    best, worst, fallback, widest = None, 0.0, None, 0.0
+    for k, at in enumerate(node.intervals):
+        open_ = at.unstable
+        if not open_.any():
+            continue
+        weight = np.abs(bound.slopes[k][0])
+        size = np.where(open_, np.minimum(at.high, -at.low) * (weight + 1e-12 * (1.0 + weight.max())), -1.0)
+        if size.max() > widest:
+            widest, fallback = float(size.max()), (k, int(np.argmax(size)))
+        if relaxed is not None:
+            gap = np.abs(relaxed.after[k] - np.maximum(relaxed.before[k], 0.0))
+            cost = np.where(open_, weight * gap, -1.0)
+            if cost.max() > worst:
+                worst, best = float(cost.max()), (k, int(np.argmax(cost)))
+    return best if best is not None and worst > _MOST_SUM * widest else fallback
+
+
+def _least_whole(node: _Node, relaxed: Relaxed | None) -> int | None:
+    """A whole column that can still take several values, the least whole one first."""
+    inputs = node.inputs
+    several = np.flatnonzero(inputs.body.whole & (inputs.lower < inputs.upper))
+    if not several.size:
+        return None
+    if relaxed is None:
+        return int(several[np.argmax((inputs.upper - inputs.lower)[several])])
+    off = np.abs(relaxed.point - np.round(relaxed.point))[several]
+    return int(several[np.argmax(off)])

@@ -1,0 +1,221 @@
+"""The triangle relaxation of a network as a linear program: good multipliers and a likely worst point.
+
+Nothing of the solver's answer is believed: its dual values go through `intervals.lower_bound`, which turns any numbers
+into a proof, and its point is evaluated. Statuses play no role. Variables: y (inputs in units of the region), and per
+hidden neuron z, h, and an elastic e >= 0 of high price that keeps the program feasible when decided phases contradict
+each other (the price then shows in the bound).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import highspy
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import coo_array
+
+from elbowroom.certify.inputs import InputSet
+from elbowroom.certify.intervals import Interval
+from elbowroom.models import Affine
+from elbowroom.numerics import Floats
+from elbowroom.problem import Shape
+
+_OUTSIDE = 1e-7  # how far outside the ball, relatively, a solution may lie before another tangent is added
+
+
+@dataclass(frozen=True, eq=False)
+class Relaxed:
+    """What the program suggests."""
+
+    point: Floats  # x
+    multipliers: list[Floats]  # one row (1, neurons) per hidden layer
+    before: list[Floats]  # z
+    after: list[Floats]  # h
+    inside: bool = True  # False: outside the ball, and a tangent that cuts it off was added
+
+
+@dataclass(eq=False)
+class _Rows:
+    """A sparse matrix in the making."""
+
+    row: list[npt.NDArray[np.int64]] = field(default_factory=list)
+    column: list[npt.NDArray[np.int64]] = field(default_factory=list)
+    value: list[Floats] = field(default_factory=list)
+    low: list[Floats] = field(default_factory=list)
+    high: list[Floats] = field(default_factory=list)
+    count: int = 0
+
+    def add(self, low: Floats, high: Floats, *blocks: tuple[npt.NDArray[np.int64], Floats]) -> None:
+        """Rows low <= sum of value * column <= high; blocks are (rows, width) columns and values, or one per row."""
+        size = low.size
+        if size == 0:
+            return
+        for columns, values in blocks:
+            columns, values = columns.reshape(size, -1), np.asarray(values, dtype=np.float64).reshape(size, -1)
+            self.row.append(np.repeat(np.arange(self.count, self.count + size), columns.shape[1]))
+            self.column.append(columns.ravel())
+            self.value.append(np.broadcast_to(values, columns.shape).ravel())
+        self.low.append(low)
+        self.high.append(high)
+        self.count += size
+
+
+def relax(
+    row: Floats,
+    hidden: tuple[Affine, ...],
+    intervals: list[Interval],
+    phases: list[Floats],
+    inputs: InputSet,
+    tangents: list[Floats],
+    price: float,
+) -> Relaxed | None:
+    """Minimize row . h_last over the relaxation; ``tangents`` stand for the ball, and grow with every call."""
+    body, columns = inputs.body, inputs.moving
+    if body.shape is Shape.BOX:
+        origin = (inputs.lower + inputs.upper)[columns] / 2
+        unit = np.maximum(inputs.upper[columns] - origin, origin - inputs.lower[columns])
+    else:
+        origin, unit = body.center[columns], body.axes[columns]
+    y_low, y_high = (inputs.lower[columns] - origin) / unit, (inputs.upper[columns] - origin) / unit
+    solution = _solve(row, hidden, intervals, phases, inputs, columns, origin, unit, y_low, y_high, tangents, price)
+    if solution is not None and body.shape is Shape.BALL:
+        y = _budget_coordinates(inputs, solution.point)
+        length = float(np.sqrt(y @ y))
+        if length > 1.0 + _OUTSIDE:
+            tangents.append(y / length)
+            return replace(solution, inside=False)
+    return solution
+
+
+def _budget_coordinates(inputs: InputSet, x: Floats) -> Floats:
+    """y over all columns of the model; 0 where a column does not count towards the ball."""
+    y = np.zeros(x.size)
+    columns = inputs.round_columns
+    y[columns] = (x[columns] - inputs.body.center[columns]) / inputs.body.axes[columns]
+    return y
+
+
+def _solve(
+    row: Floats,
+    hidden: tuple[Affine, ...],
+    intervals: list[Interval],
+    phases: list[Floats],
+    inputs: InputSet,
+    columns: npt.NDArray[np.int64],
+    origin: Floats,
+    unit: Floats,
+    y_low: Floats,
+    y_high: Floats,
+    tangents: list[Floats],
+    price: float,
+) -> Relaxed | None:
+    base = np.clip(inputs.body.center, inputs.lower, inputs.upper)
+    base[columns] = origin
+    n_inputs = columns.size
+    count = n_inputs
+    rows = _Rows()
+    cost, low, high = [np.zeros(n_inputs)], [y_low], [y_high]
+    places: list[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], int]] = []
+    previous, scale, shift = np.arange(n_inputs), unit, base
+    for k, (layer, at) in enumerate(zip(hidden, intervals, strict=True)):
+        n = at.low.size
+        z, h, e = (np.arange(count + i * n, count + (i + 1) * n) for i in range(3))
+        count += 3 * n
+        last = k == len(hidden) - 1
+        cost.append(np.concatenate([np.zeros(n), row if last else np.zeros(n), np.full(n, price)]))
+        inactive, active = at.high <= 0.0, at.low >= 0.0
+        free = np.full(n, np.inf)
+        low.append(np.concatenate([-free, np.where(active & ~inactive, -np.inf, 0.0), np.zeros(n)]))
+        high.append(np.concatenate([free, np.where(inactive, 0.0, np.inf), free]))
+        places.append((z, h, rows.count))
+        weight = layer.weight[:, columns] * scale if k == 0 else layer.weight
+        bias = layer.weight @ shift + layer.bias if k == 0 else layer.bias
+        rows.add(bias, bias, (z, np.ones(n)), (np.broadcast_to(previous, (n, previous.size)), -weight))
+        bounded = at.unstable | (phases[k] != 0)
+        some = np.flatnonzero(bounded)
+        rows.add(at.low[some], free[some], (z[some], np.ones(some.size)), (e[some], np.ones(some.size)))
+        rows.add(-free[some], at.high[some], (z[some], np.ones(some.size)), (e[some], -np.ones(some.size)))
+        same = np.flatnonzero(active & ~inactive)
+        rows.add(
+            np.zeros(same.size), np.zeros(same.size), (h[same], np.ones(same.size)), (z[same], -np.ones(same.size))
+        )
+        open_ = np.flatnonzero(at.unstable)
+        rows.add(np.zeros(open_.size), free[open_], (h[open_], np.ones(open_.size)), (z[open_], -np.ones(open_.size)))
+        slope = at.high[open_] / (at.high[open_] - at.low[open_])
+        rows.add(
+            -free[open_],
+            -slope * at.low[open_],
+            (h[open_], np.ones(open_.size)),
+            (z[open_], -slope),
+            (e[open_], -np.ones(open_.size)),
+        )
+        previous = h
+    if inputs.body.shape is Shape.DIAMOND:
+        count = _diamond(rows, cost, low, high, inputs, columns, count)
+    for tangent in tangents:
+        rest = _budget_coordinates(inputs, base)
+        rest[columns] = 0.0
+        rows.add(np.array([-np.inf]), np.array([1.0 - tangent @ rest]), (np.arange(n_inputs), tangent[columns]))
+    values, duals = _minimize(np.concatenate(cost), np.concatenate(low), np.concatenate(high), rows)
+    if values is None or duals is None:
+        return None
+    x = base.copy()
+    x[columns] = np.clip(origin + unit * values[:n_inputs], inputs.lower[columns], inputs.upper[columns])
+    return Relaxed(
+        x,
+        [duals[None, at : at + z.size] for z, _, at in places],
+        [values[z] for z, _, _ in places],
+        [values[h] for _, h, _ in places],
+    )
+
+
+def _diamond(
+    rows: _Rows,
+    cost: list[Floats],
+    low: list[Floats],
+    high: list[Floats],
+    inputs: InputSet,
+    columns: npt.NDArray[np.int64],
+    count: int,
+) -> int:
+    """|y_f| <= d_f, sum d_f <= 1 minus what fixed columns use."""
+    round_ = np.flatnonzero(np.isin(columns, inputs.round_columns))
+    d = np.arange(count, count + round_.size)
+    n = round_.size
+    cost.append(np.zeros(n))
+    low.append(np.zeros(n))
+    high.append(np.full(n, np.inf))
+    for sign in (1.0, -1.0):
+        rows.add(np.zeros(n), np.full(n, np.inf), (d, np.ones(n)), (round_, np.full(n, sign)))
+    fixed = _budget_coordinates(inputs, np.clip(inputs.body.center, inputs.lower, inputs.upper))
+    fixed[columns] = 0.0
+    rows.add(np.array([-np.inf]), np.array([1.0 - np.abs(fixed).sum()]), (d, np.ones(n)))
+    return count + n
+
+
+def _minimize(cost: Floats, low: Floats, high: Floats, rows: _Rows) -> tuple[Floats | None, Floats | None]:
+    """Primal and dual values, as they come."""
+    matrix = coo_array(
+        (np.concatenate(rows.value), (np.concatenate(rows.row), np.concatenate(rows.column))),
+        shape=(rows.count, cost.size),
+    ).tocsr()
+    program = highspy.HighsLp()
+    program.num_col_, program.num_row_ = cost.size, rows.count
+    program.col_cost_, program.col_lower_, program.col_upper_ = cost, low, high
+    program.row_lower_, program.row_upper_ = np.concatenate(rows.low), np.concatenate(rows.high)
+    program.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+    program.a_matrix_.start_ = matrix.indptr
+    program.a_matrix_.index_ = matrix.indices
+    program.a_matrix_.value_ = matrix.data
+    solver = highspy.Highs()  # type: ignore[no-untyped-call]
+    solver.setOptionValue("output_flag", False)
+    solver.setOptionValue("threads", 1)
+    solver.setOptionValue("time_limit", 10.0)
+    solver.passModel(program)
+    solver.run()
+    solution = solver.getSolution()
+    values, duals = np.array(solution.col_value), np.array(solution.row_dual)
+    if values.size != cost.size or duals.size != rows.count or not np.isfinite(values).all():
+        return None, None
+    return values, np.where(np.isfinite(duals), duals, 0.0)

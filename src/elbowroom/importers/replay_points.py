@@ -1,0 +1,162 @@
+"""Where a wrong copy would betray itself: the rows on which the parsed model is compared with the original.
+
+* rows over the range of real data, and far beyond it on many scales;
+* trees: for every split a row that reaches it, with the split value on the cut, and on its float64 and float32
+  neighbours, one and two steps to either side;
+* linear models and networks: points on both sides of the decision boundary, as close to it as floats go.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from elbowroom.errors import InputError
+from elbowroom.importers.front import Front
+from elbowroom.models.base import Model
+from elbowroom.models.trees import TreeEnsemble
+from elbowroom.numerics import Floats, Ints, next_down, next_up
+
+_CELLS = 20_000_000  # numbers in one matrix of rows: very wide models get fewer rows
+_NEIGHBOURS = 10
+
+
+def row_budget(limit: int, width: int) -> int:
+    """How many rows of this width are tried."""
+    return max(100, min(limit, _CELLS // max(width, 1)))
+
+
+@dataclass(frozen=True, eq=False)
+class Range:
+    """Where rows usually lie, column by column."""
+
+    low: Floats
+    high: Floats
+
+    @classmethod
+    def of(cls, model: Model, front: Front, data: Floats | None) -> Range:
+        """From data if there are any, else from the cuts, else from the scalers' statistics, else [-1, 1]."""
+        low, high = np.full(front.width, -1.0), np.full(front.width, 1.0)
+        scaling = front.scaling
+        scaled = (scaling.factor != 1.0) | (scaling.offset != 0.0)
+        middle, spread = -scaling.offset[scaled] / scaling.factor[scaled], 1.0 / scaling.factor[scaled]
+        low[scaling.source[scaled]], high[scaling.source[scaled]] = middle - 3 * spread, middle + 3 * spread
+        if isinstance(model, TreeEnsemble):
+            for f, cuts in enumerate(model.cuts):
+                if cuts.size:
+                    margin = (cuts[-1] - cuts[0]) / 4 or max(abs(cuts[0]) / 4, 1e-3)
+                    low[f], high[f] = cuts[0] - margin, cuts[-1] + margin
+        if data is not None and len(data):
+            low, high = data.min(axis=0), data.max(axis=0)
+        return cls(np.clip(low, -1e300, 1e300), np.clip(high, -1e300, 1e300))
+
+    def rows(self, size: int, rng: np.random.Generator) -> Floats:
+        """Uniform rows."""
+        return np.asarray(self.low + rng.uniform(size=(size, self.low.size)) * (self.high - self.low))
+
+    def wild_rows(self, size: int, rng: np.random.Generator) -> Floats:
+        """Rows around the middle on scales from a thousandth to a thousand times the range, some entries exactly 0."""
+        middle, spread = (self.low + self.high) / 2, np.maximum((self.high - self.low) / 2, 1e-6)
+        scale = 10.0 ** rng.uniform(-3, 3, (size, 1))
+        X = middle + rng.normal(size=(size, self.low.size)) * spread * scale
+        return np.where(rng.uniform(size=X.shape) < 0.02, 0.0, X)
+
+
+def data_rows(data: object, names: tuple[str, ...]) -> Floats | None:
+    """The rows given by the user as float64 in model column order, without rows that have missing numbers."""
+    if data is None:
+        return None
+    if isinstance(data, pd.DataFrame):
+        frame = data.rename(columns=str)
+        missing = [name for name in names if name not in frame.columns]
+        if missing and len(frame.columns) != len(names):
+            raise InputError(f"data lacks the columns {missing} of the model")
+        data = frame if missing else frame[list(names)]
+    try:
+        rows = np.atleast_2d(np.asarray(data, dtype=np.float64))
+    except (TypeError, ValueError):
+        raise InputError("data must be a table of numbers") from None
+    if rows.ndim != 2 or rows.shape[1] != len(names):
+        raise InputError(f"data has {rows.shape[-1]} columns, the model has {len(names)}")
+    return rows[np.isfinite(rows).all(axis=1)]
+
+
+def neighbours(cut: Floats) -> Floats:
+    """(cuts, 10): the cut and its float64 and float32 neighbours up to two steps away, the closest two first."""
+    single = cut.astype(np.float32)
+    up32, down32 = np.nextafter(single, np.float32(np.inf)), np.nextafter(single, np.float32(-np.inf))
+    columns = [
+        cut, next_up(cut), next_down(cut), next_up(next_up(cut)), next_down(next_down(cut)),
+        single, up32, down32, np.nextafter(up32, np.float32(np.inf)), np.nextafter(down32, np.float32(-np.inf)),
+    ]  # fmt: skip
+    return np.stack([np.asarray(column, dtype=np.float64) for column in columns], axis=1)
+
+
+def cut_rows(model: TreeEnsemble, usual: Range, budget: int, rng: np.random.Generator) -> Floats:
+    """Rows that reach a split and sit on its cut or a neighbour of it.
+
+    With too many splits for the budget, every split gets its cut and the next float; with still too many, a random
+    choice of splits does.
+    """
+    nodes = np.flatnonzero((model.feature >= 0) & np.isfinite(model.cut))
+    if not nodes.size:
+        return np.empty((0, model.info.n_features))
+    per_split = int(np.clip(budget // nodes.size, 2, _NEIGHBOURS))
+    if nodes.size * per_split > budget:
+        nodes = rng.choice(nodes, max(budget // per_split, 1), replace=False)
+    with np.errstate(over="ignore"):
+        values = neighbours(model.cut[nodes])[:, :per_split]
+    reaching = np.repeat(_rows_at(model, nodes, usual, rng), per_split, axis=0)
+    reaching[np.arange(len(reaching)), np.repeat(model.feature[nodes], per_split)] = values.ravel()
+    return reaching
+
+
+def _rows_at(model: TreeEnsemble, nodes: Ints, usual: Range, rng: np.random.Generator) -> Floats:
+    """One row for each node that its tree leads to that node."""
+    inner = np.flatnonzero(model.feature >= 0)
+    parent = np.full(len(model.feature), -1, dtype=np.int64)
+    parent[model.left[inner]] = inner
+    parent[model.right[inner]] = inner
+    low, high = np.full((len(nodes), usual.low.size), -np.inf), np.full((len(nodes), usual.low.size), np.inf)
+    here, rows = nodes, np.arange(len(nodes))
+    while True:  # climb to the root, all nodes at once
+        climbs = parent[here] >= 0
+        here, rows = here[climbs], rows[climbs]
+        if not here.size:
+            break
+        above = parent[here]
+        feature, cut = model.feature[above], model.cut[above]
+        on_left = model.left[above] == here
+        high[rows[on_left], feature[on_left]] = np.minimum(high[rows[on_left], feature[on_left]], cut[on_left])
+        low[rows[~on_left], feature[~on_left]] = np.maximum(low[rows[~on_left], feature[~on_left]], cut[~on_left])
+        here = above
+    X = usual.rows(len(nodes), rng)
+    span = usual.high - usual.low
+    bottom = np.where(np.isfinite(low), next_up(low), np.minimum(usual.low, high - span))
+    top = np.where(np.isfinite(high), high, np.maximum(usual.high, low + span))
+    inside = np.clip(bottom + rng.uniform(size=X.shape) * (top - bottom), bottom, top)
+    return np.asarray(np.where((X > low) & (X <= high), X, inside))
+
+
+def boundary_rows(model: Model, starts: Floats, budget: int, rng: np.random.Generator) -> Floats:
+    """Points about the parsed decision boundary, on lines between differently labelled rows.
+
+    Half of them are the two ends of the last float step across the boundary, half lie off it by 1e-15 to 1e-6 of the
+    line: there the label is certain or not depending on how tight the declared errors are.
+    """
+    labels = model.info.labels_of(model.scores(starts))
+    first = rng.integers(len(starts), size=budget)
+    second = rng.integers(len(starts), size=budget)
+    different = np.flatnonzero(labels[first] != labels[second])[: budget // 4]
+    a, b = starts[first[different]], starts[second[different]]
+    if not len(a):
+        return a
+    label, line = labels[first[different]], b - a
+    for _ in range(60):
+        middle = a / 2 + b / 2
+        same = (model.info.labels_of(model.scores(middle)) == label)[:, None]
+        a, b = np.where(same, middle, a), np.where(same, b, middle)
+    step = line * 10.0 ** rng.uniform(-15, -6, (len(line), 1))
+    return np.concatenate([a, b, a - step, b + step])

@@ -1,0 +1,90 @@
+"""scikit-learn's gradient boosting, plain and histogram based: prior score plus leaf values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from elbowroom.errors import UnsupportedModel
+from elbowroom.importers.front import Front
+from elbowroom.importers.sklearn_common import columns, finite, labels, require_fitted
+from elbowroom.importers.sklearn_trees import add_tree
+from elbowroom.importers.tree_builder import TreeBuilder, at_most, float32_at_most
+from elbowroom.models.base import Decision, Link, ModelInfo
+from elbowroom.models.trees import TreeEnsemble
+from elbowroom.numerics import Floats
+
+__all__ = ["columns", "read_gradient_boosting", "read_histogram_boosting"]
+
+_CONSTANT_STRATEGIES = ("prior", "most_frequent", "constant", "uniform")  # "stratified" draws at random
+
+
+def _in_column(value: Floats, column: int, count: int) -> Floats:
+    """A tree that adds to one score out of ``count``."""
+    spread = np.zeros((len(value), count))
+    spread[:, column] = value
+    return spread
+
+
+def read_gradient_boosting(model: Any, front: Front) -> TreeEnsemble:
+    """raw = prior + sum of learning_rate * leaf value; two classes: the second iff raw >= 0; else the first largest."""
+    require_fitted(model)
+    classes = labels(model)
+    base = _prior(model)
+    builder = TreeBuilder()
+    for stage in model.estimators_:
+        for k, tree in enumerate(stage):
+            value = model.learning_rate * finite(tree, "tree_.value", tree.tree_.value)[:, 0, 0]
+            add_tree(builder, tree, _in_column(value, k, len(stage)))
+    binary = len(classes) == 2
+    link = Link.LOGISTIC if binary else Link.SOFTMAX
+    if model.loss != "log_loss":
+        link = Link.NONE  # the exponential loss has p = logistic(2 raw)
+    decision = Decision.NONNEGATIVE if binary else Decision.ARGMAX
+    info = ModelInfo(front.names, classes, decision, link, front.source_name(model))
+    return builder.build(info, front, float32_at_most, base)
+
+
+def _prior(model: Any) -> Floats:
+    """The constant score before the first tree, computed by the original itself."""
+    start = model.init_
+    if not (isinstance(start, str) and start == "zero"):
+        if type(start).__name__ != "DummyClassifier" or not type(start).__module__.startswith("sklearn."):
+            raise UnsupportedModel(
+                f"{type(model).__name__}(init={type(start).__name__}) starts from another model's predictions; "
+                'supported are the default prior and init="zero"'
+            )
+        if start.strategy not in _CONSTANT_STRATEGIES:
+            raise UnsupportedModel(
+                f"{type(model).__name__}(init=DummyClassifier(strategy={start.strategy!r})) does not start from a "
+                f"constant; supported strategies: {', '.join(_CONSTANT_STRATEGIES)}"
+            )
+    row = np.zeros((1, model.n_features_in_), dtype=np.float32)
+    return finite(model, "init_", model._raw_predict_init(row)).reshape(-1)
+
+
+def read_histogram_boosting(model: Any, front: Front) -> TreeEnsemble:
+    """raw = baseline + sum of leaf values over float64 rows; two classes: the second iff raw > 0."""
+    require_fitted(model)
+    classes = labels(model)
+    if getattr(model, "is_categorical_", None) is not None:
+        names = [front.names[front.scaling.source[i]] for i in np.flatnonzero(model.is_categorical_)]
+        raise UnsupportedModel(
+            f"this {type(model).__name__} was fitted with categorical columns ({', '.join(names)}), whose splits are sets "
+            "and not cuts; fit with categorical_features=None on one-hot columns"
+        )
+    builder = TreeBuilder()
+    for stage in model._predictors:
+        for k, predictor in enumerate(stage):
+            nodes = predictor.nodes
+            leaf = nodes["is_leaf"].astype(bool)
+            if np.isnan(nodes["num_threshold"][~leaf]).any():
+                raise UnsupportedModel(f"{type(model).__name__}._predictors holds a threshold that is NaN")
+            value = _in_column(finite(model, "_predictors.value", nodes["value"]), k, len(stage))
+            builder.add(nodes["feature_idx"], nodes["num_threshold"], nodes["left"], nodes["right"], leaf, value)
+    base = finite(model, "_baseline_prediction", model._baseline_prediction).reshape(-1)
+    decision = Decision.POSITIVE if len(classes) == 2 else Decision.ARGMAX
+    link = Link.LOGISTIC if len(classes) == 2 else Link.SOFTMAX
+    info = ModelInfo(front.names, classes, decision, link, front.source_name(model))
+    return builder.build(info, front, at_most, base)

@@ -1,0 +1,64 @@
+"""What all scikit-learn importers need: fitted or not, column names, class labels, finite arrays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from elbowroom.errors import InputError, UnsupportedModel
+from elbowroom.importers.original import Columns
+from elbowroom.models.base import Label
+from elbowroom.numerics import Floats
+
+
+def require_fitted(estimator: Any) -> None:
+    from sklearn.exceptions import NotFittedError
+    from sklearn.utils.validation import check_is_fitted
+
+    try:
+        check_is_fitted(estimator)
+    except NotFittedError:
+        raise InputError(f"this {type(estimator).__name__} is not fitted; call fit first") from None
+
+
+def columns(model: Any) -> Columns:
+    """Width and names of what the estimator was fitted on."""
+    require_fitted(model)
+    names = getattr(model, "feature_names_in_", None)
+    return Columns(int(model.n_features_in_), None if names is None else tuple(str(name) for name in names))
+
+
+def labels(model: Any) -> tuple[Label, ...]:
+    """Class labels as plain Python values."""
+    classes = model.classes_
+    if isinstance(classes, list) or np.ndim(classes) != 1 or getattr(model, "n_outputs_", 1) != 1:
+        _refuse_several_outputs(model)
+    return tuple(np.asarray(classes).tolist())
+
+
+def binarized_labels(model: Any) -> tuple[Label, ...]:
+    """Class labels of an estimator that encodes them with a LabelBinarizer, where several outputs hide."""
+    if str(model._label_binarizer.y_type_).startswith("multilabel"):
+        _refuse_several_outputs(model)
+    return tuple(np.asarray(model.classes_).tolist())
+
+
+def _refuse_several_outputs(model: Any) -> None:
+    raise UnsupportedModel(
+        f"this {type(model).__name__} predicts several outputs at once; only one label per row can be explained: "
+        "fit one model per output"
+    )
+
+
+def finite(model: Any, attribute: str, values: npt.ArrayLike) -> Floats:
+    """The values as float64, refused if one of them is not a finite number."""
+    array = np.asarray(values, dtype=np.float64)
+    if not np.isfinite(array).all():
+        place = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0]) if array.ndim else ()
+        where = f"[{', '.join(map(str, place))}]" if place else ""
+        raise UnsupportedModel(
+            f"{type(model).__name__}.{attribute}{where} is {array[place]}; a model with such a number gives no scores"
+        )
+    return array

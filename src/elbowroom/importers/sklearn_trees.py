@@ -1,0 +1,57 @@
+"""scikit-learn's decision trees and forests: the largest (mean) leaf probability wins, the first one in a tie."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from elbowroom.errors import UnsupportedModel
+from elbowroom.importers.front import Front
+from elbowroom.importers.recognise import find_known, refuse_overrides
+from elbowroom.importers.sklearn_common import columns, finite, labels, require_fitted
+from elbowroom.importers.tree_builder import TreeBuilder, float32_at_most
+from elbowroom.models.base import Decision, Link, ModelInfo
+from elbowroom.models.trees import TreeEnsemble
+from elbowroom.numerics import Floats
+
+__all__ = ["add_tree", "columns", "read_forest", "read_tree"]
+
+_TREES = {("sklearn", "DecisionTreeClassifier"), ("sklearn", "ExtraTreeClassifier")}
+
+
+def read_tree(model: Any, front: Front) -> TreeEnsemble:
+    """One tree: predict is the first largest entry of the leaf's class fractions."""
+    require_fitted(model)
+    return _probabilities(model, front, [model], 1.0)
+
+
+def read_forest(model: Any, front: Front) -> TreeEnsemble:
+    """A forest: the fractions of all trees are added up, then divided by their number."""
+    require_fitted(model)
+    for estimator in model.estimators_:
+        known = find_known(estimator, _TREES)
+        if known is None:
+            raise UnsupportedModel(f"{type(model).__name__}.estimators_ holds a {type(estimator).__name__}")
+        refuse_overrides(estimator, known)
+    return _probabilities(model, front, list(model.estimators_), float(len(model.estimators_)))
+
+
+def _probabilities(model: Any, front: Front, trees: list[Any], divisor: float) -> TreeEnsemble:
+    classes = labels(model)
+    builder = TreeBuilder()
+    for tree in trees:
+        fractions = finite(tree, "tree_.value", tree.tree_.value)[:, 0, : len(classes)]
+        add_tree(builder, tree, fractions)
+    info = ModelInfo(front.names, classes, Decision.ARGMAX, Link.IDENTITY, front.source_name(model))
+    return builder.build(info, front, float32_at_most, np.zeros(len(classes)), divisor)
+
+
+def add_tree(builder: TreeBuilder, estimator: Any, value: Floats) -> None:
+    """The nodes of one fitted scikit-learn tree. A threshold may be +inf (all but missing values go left)."""
+    tree = estimator.tree_
+    leaf = np.asarray(tree.children_left) < 0
+    threshold = np.asarray(tree.threshold, dtype=np.float64)
+    if np.isnan(threshold[~leaf]).any():
+        raise UnsupportedModel(f"{type(estimator).__name__}.tree_.threshold holds a NaN")
+    builder.add(tree.feature, threshold, tree.children_left, tree.children_right, leaf, value)

@@ -1,0 +1,118 @@
+"""Which class is read by which function. A new library is one file and its lines here.
+
+Every module named here offers ``columns(model) -> Columns`` and the reading functions, each of the form
+``read(model, front) -> Model``; containers such as pipelines are unfolded first. A module is imported only when one of its models is read.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from elbowroom.errors import UnsupportedModel
+from elbowroom.importers.front import Front
+from elbowroom.importers.original import Columns
+from elbowroom.importers.recognise import find_known, key_of, refuse_overrides
+from elbowroom.models.base import Model
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Where a class is read: a module of this package and the function in it."""
+
+    module: str
+    function: str
+
+    def _attribute(self, name: str) -> Callable[..., Any]:
+        found: Callable[..., Any] = getattr(importlib.import_module(f"elbowroom.importers.{self.module}"), name)
+        return found
+
+    def read(self, model: object, front: Front) -> Model:
+        parsed: Model = self._attribute(self.function)(model, front)
+        return parsed
+
+    def unfold(self, model: object, front: Front) -> tuple[object, Front]:
+        inner, longer = self._attribute(self.function)(model, front)
+        return inner, longer
+
+    def columns(self, model: object) -> Columns:
+        found: Columns = self._attribute("columns")(model)
+        return found
+
+
+_LINEAR = Reader("sklearn_linear", "read_linear")
+_FOREST = Reader("sklearn_trees", "read_forest")
+_TREE = Reader("sklearn_trees", "read_tree")
+
+READERS: dict[tuple[str, str], Reader] = {
+    ("sklearn", "LogisticRegression"): Reader("sklearn_linear", "read_logistic"),
+    ("sklearn", "LogisticRegressionCV"): Reader("sklearn_linear", "read_logistic"),
+    ("sklearn", "SGDClassifier"): Reader("sklearn_linear", "read_stochastic_gradient"),
+    ("sklearn", "LinearDiscriminantAnalysis"): Reader("sklearn_linear", "read_discriminant"),
+    ("sklearn", "LinearSVC"): _LINEAR,
+    ("sklearn", "RidgeClassifier"): Reader("sklearn_linear", "read_ridge"),
+    ("sklearn", "RidgeClassifierCV"): Reader("sklearn_linear", "read_ridge"),
+    ("sklearn", "Perceptron"): _LINEAR,
+    ("sklearn", "PassiveAggressiveClassifier"): _LINEAR,
+    ("sklearn", "DecisionTreeClassifier"): _TREE,
+    ("sklearn", "ExtraTreeClassifier"): _TREE,
+    ("sklearn", "RandomForestClassifier"): _FOREST,
+    ("sklearn", "ExtraTreesClassifier"): _FOREST,
+    ("sklearn", "GradientBoostingClassifier"): Reader("sklearn_boosting", "read_gradient_boosting"),
+    ("sklearn", "HistGradientBoostingClassifier"): Reader("sklearn_boosting", "read_histogram_boosting"),
+    ("sklearn", "MLPClassifier"): Reader("sklearn_network", "read_network"),
+}
+
+# Containers: ``unfold(model, front) -> (inner model, longer front)``.
+UNFOLDERS: dict[tuple[str, str], Reader] = {
+    ("sklearn", "Pipeline"): Reader("sklearn_pipeline", "unfold_pipeline"),
+}
+
+# Wrappers whose inside could be read on its own: the attribute that holds it.
+_INSIDES = {
+    "GridSearchCV": "best_estimator_",
+    "RandomizedSearchCV": "best_estimator_",
+    "HalvingGridSearchCV": "best_estimator_",
+    "HalvingRandomSearchCV": "best_estimator_",
+}
+
+
+def supported_models() -> tuple[str, ...]:
+    """Names of all classes that can be read."""
+    return tuple(name for _, name in (*READERS, *UNFOLDERS))
+
+
+def reader_of(model: object) -> Reader:
+    """The reader of a model, by its class or the known class it inherits from without overriding anything."""
+    known = find_known(model, READERS)
+    if known is None:
+        name = type(model).__name__
+        cure = f"; give its .{_INSIDES[name]} instead" if name in _INSIDES else ""
+        raise UnsupportedModel(
+            f"{type(model).__module__}.{name} cannot be read exactly{cure}. Supported: {', '.join(supported_models())}"
+        )
+    refuse_overrides(model, known)
+    return READERS[key_of(known)]
+
+
+def unfolder_of(model: object) -> Reader | None:
+    """The unfolder of a container, or None if the object is no container."""
+    known = find_known(model, UNFOLDERS)
+    if known is None:
+        return None
+    refuse_overrides(model, known)
+    return UNFOLDERS[key_of(known)]
+
+
+def columns_of(model: object) -> Columns:
+    """What the outermost original expects as input."""
+    return (unfolder_of(model) or reader_of(model)).columns(model)
+
+
+def unfold(model: object, front: Front) -> tuple[object, Front]:
+    """The model at the heart of all containers, with everything in front of it."""
+    while (container := unfolder_of(model)) is not None:
+        model, front = container.unfold(model, front)
+    return model, front

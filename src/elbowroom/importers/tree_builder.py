@@ -1,0 +1,69 @@
+"""Trees of any library, collected node by node into the flat arrays of a `TreeEnsemble`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from elbowroom.importers.front import Front
+from elbowroom.models.base import ModelInfo
+from elbowroom.models.trees import TreeEnsemble
+from elbowroom.numerics import Bools, Floats, Ints
+
+
+class TreeBuilder:
+    """Collects trees; node numbers are shifted so that all trees share one set of arrays."""
+
+    def __init__(self) -> None:
+        self._roots: list[int] = []
+        self._parts: list[tuple[Ints, Floats, Ints, Ints, Floats]] = []
+        self._size = 0
+
+    def add(
+        self,
+        feature: npt.ArrayLike,
+        threshold: npt.ArrayLike,
+        left: npt.ArrayLike,
+        right: npt.ArrayLike,
+        leaf: Bools,
+        value: Floats,
+    ) -> None:
+        """One tree with its root at node 0; ``value`` is (nodes, K), used at leaves only."""
+        feature = np.where(leaf, -1, np.asarray(feature, dtype=np.int64))
+        threshold = np.where(leaf, 0.0, np.asarray(threshold, dtype=np.float64))
+        left = np.where(leaf, -1, np.asarray(left, dtype=np.int64) + self._size)
+        right = np.where(leaf, -1, np.asarray(right, dtype=np.int64) + self._size)
+        value = np.where(leaf[:, None], value, 0.0)
+        self._roots.append(self._size)
+        self._parts.append((feature, threshold, left, right, value))
+        self._size += len(feature)
+
+    def build(
+        self,
+        info: ModelInfo,
+        front: Front,
+        goes_left: Callable[[Floats, Floats], Bools],
+        base: Floats,
+        divisor: float = 1.0,
+    ) -> TreeEnsemble:
+        """The ensemble over raw columns: every split becomes an exact float64 half line through ``front``."""
+        feature, threshold, left, right, value = (np.concatenate(arrays) for arrays in zip(*self._parts, strict=True))
+        inner = feature >= 0
+        cut = np.zeros(len(feature))
+        feature[inner], cut[inner] = front.cuts(feature[inner], threshold[inner], goes_left)
+        return TreeEnsemble(
+            info, np.array(self._roots, dtype=np.int64), feature, cut, left, right, value, base, float(divisor)
+        )
+
+
+def float32_at_most(x: Floats, threshold: Floats) -> Bools:
+    """The comparison of libraries that cast rows to float32 and compare with float64 thresholds."""
+    with np.errstate(over="ignore"):
+        return np.asarray(x.astype(np.float32).astype(np.float64) <= threshold)
+
+
+def at_most(x: Floats, threshold: Floats) -> Bools:
+    """The comparison of libraries that keep float64."""
+    return np.asarray(x <= threshold)

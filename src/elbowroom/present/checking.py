@@ -1,0 +1,137 @@
+"""A saved region, checked again from scratch: the file, the model, the room, and every point by the judge."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.text import Text
+
+from elbowroom.errors import InputError
+from elbowroom.explainer import Explainer
+from elbowroom.present.files import load_model
+from elbowroom.present.numbers import below, exact
+from elbowroom.present.text import outcome, quoted
+from elbowroom.problem import Body, RecourseProblem
+from elbowroom.result import Certificate, Counterexample, Region, Status, Undecided
+from elbowroom.result.schema import VERSION
+
+SAMPLED = 1000  # random points that the model itself is asked about, besides the proof
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was checked. ``good`` is None where nothing could be decided."""
+
+    good: bool | None
+    what: str
+
+    def text(self) -> Text:
+        mark, style = {True: ("✓", "green"), False: ("✗", "red"), None: ("·", "yellow")}[self.good]
+        return Text.assemble((f"{mark} ", style), self.what)
+
+
+@dataclass(frozen=True)
+class Report:
+    """All findings and what follows: True the claim holds, False refuted, None undecided."""
+
+    findings: tuple[Finding, ...]
+    holds: bool | None
+    conclusion: str
+    counterexample: dict[str, float] | None
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "holds": self.holds,
+            "conclusion": self.conclusion,
+            "findings": [{"good": f.good, "what": f.what} for f in self.findings],
+            "counterexample": self.counterexample,
+        }
+
+
+def check_region(
+    region_path: Path, model_path: Path, trust_pickle: bool, any_model: bool = False, time_limit: float = 60.0
+) -> Report:
+    """Read both files and judge. A changed file raises `InputError`; an untrue claim is a finding."""
+    region = Region.from_json(region_path)
+    explainer = Explainer(load_model(model_path, trust_pickle), region.space)
+    if explainer.space.names != region.space.names:
+        raise InputError(f"{model_path}: the model has other columns than the region; it was made for another model")
+    findings = [Finding(True, f"the file is intact: schema {VERSION}, seal and checksum match")]
+    findings.append(_fingerprint(region, explainer, any_model))
+    findings.append(_room(region, explainer))
+    judged, counterexample = _judge(region, explainer, time_limit)
+    findings += [judged, *_sample(region, explainer)]
+    if region.status is Status.OPTIMAL:
+        findings.append(Finding(None, "not checked: that no closer region exists; run explain again for that proof"))
+    decisive = [f.good for f in findings[:-1]] if region.status is Status.OPTIMAL else [f.good for f in findings]
+    holds = False if False in decisive else None if None in decisive else True
+    conclusion = {
+        True: f"Valid: at every point of the region the model {outcome(region.target)}.",
+        False: "Refuted: the file's claim does not hold for this model.",
+        None: "Undecided: nothing was refuted, but not everything could be proven.",
+    }[holds]
+    return Report(tuple(findings), holds, conclusion, counterexample)
+
+
+def _fingerprint(region: Region, explainer: Explainer, any_model: bool) -> Finding:
+    claimed, found = region.certificate.fingerprint, explainer.model.fingerprint
+    if claimed == found:
+        return Finding(True, f"the model is the certified one: fingerprint {found[:12]}")
+    text = f"the model is another one: its fingerprint is {found[:12]}, the certificate is for {claimed[:12]}"
+    return Finding(True, f"{text} (accepted: --any-model)") if any_model else Finding(False, text)
+
+
+def _room(region: Region, explainer: Explainer) -> Finding:
+    """The certified set must be the room that the file says was asked for, around a centre that may be an answer."""
+    problem = RecourseProblem.ask(
+        explainer.model, explainer.space, region.factual_values, region.room, region.target, region.metric
+    )
+    if not problem.admissible(region.body.center):
+        return Finding(
+            False, "the centre breaks a bound, a one-way or immutable feature, a whole number or a one-hot group"
+        )
+    if not _same(problem.body(region.body.center), region.body):
+        return Finding(False, "the certified set is not the room that was asked for")
+    return Finding(True, "the certified set is the room that was asked for, around an allowed centre")
+
+
+def _same(a: Body, b: Body) -> bool:
+    arrays = zip(
+        (a.center, a.lower, a.upper, a.axes, a.whole, *a.free_groups),
+        (b.center, b.lower, b.upper, b.axes, b.whole, *b.free_groups),
+        strict=False,
+    )
+    return (
+        a.shape is b.shape
+        and len(a.free_groups) == len(b.free_groups)
+        and all(np.array_equal(left, right) for left, right in arrays)
+    )
+
+
+def _judge(region: Region, explainer: Explainer, time_limit: float) -> tuple[Finding, dict[str, float] | None]:
+    verdict = explainer.certify(region, time_limit=time_limit)
+    match verdict:
+        case Certificate():
+            text = f"every point proven again by {verdict.method}: margin {below(verdict.margin, 3)}, {verdict.seconds:.2g} s"
+            return Finding(True, text), None
+        case Counterexample():
+            point = dict(zip(region.space.names, map(float, verdict.point), strict=True))
+            shown = ", ".join(f"{name} = {exact(value)}" for name, value in point.items())
+            return Finding(False, f"refuted by a point of the region that gets {quoted(verdict.label)}: {shown}"), point
+        case Undecided():
+            return Finding(None, f"the judge could not decide: {verdict.reason}"), None
+
+
+def _sample(region: Region, explainer: Explainer) -> list[Finding]:
+    """The model's own predict at random points: no proof, but it needs no trust in how the model was read."""
+    tau = region.target.probability
+    if tau is not None and tau <= 0.5:
+        return []
+    labels = explainer.predict(region.body.sample(SAMPLED, seed=0))
+    wrong = int(sum(label != region.target.label for label in labels))
+    if wrong:
+        return [Finding(False, f"the model itself disagrees at {wrong} of {SAMPLED} random points")]
+    return [Finding(True, f"the model itself agrees at {SAMPLED} of {SAMPLED} random points")]

@@ -1,0 +1,313 @@
+"""The command line: ``elbowroom demo | explain | check | radius | chance``.
+
+Exit codes: 0 a region was found (or a check passed), 2 bad input, 3 proven that no region exists, 4 unknown,
+5 a checked claim is refuted, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Callable
+from enum import IntEnum, StrEnum
+from pathlib import Path
+from typing import Annotated, ParamSpec, TypeVar
+
+import typer
+
+from elbowroom.errors import ElbowroomError, InputError
+from elbowroom.present import terminal
+from elbowroom.version import __version__
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Exit(IntEnum):
+    """Every exit code of the program."""
+
+    REGION = 0
+    BAD_INPUT = 2
+    NONE_EXISTS = 3
+    UNKNOWN = 4
+    REFUTED = 5
+    INTERRUPTED = 130
+
+
+class RoomName(StrEnum):
+    """Shapes of rooms on the command line."""
+
+    BOX = "box"
+    BALL = "ball"
+    DIAMOND = "diamond"
+
+
+class NormName(StrEnum):
+    """Norms on the command line."""
+
+    L1 = "l1"
+    L2 = "l2"
+    LINF = "linf"
+
+
+class ScaleName(StrEnum):
+    """What a radius of 1 means for a feature."""
+
+    RANGE = "range"
+    STD = "std"
+    NONE = "none"
+
+
+class BoundsName(StrEnum):
+    """Where the limits of the features come from."""
+
+    DATA = "data"
+    NONE = "none"
+
+
+app = typer.Typer(
+    name="elbowroom",
+    help="Regions of counterfactual explanations: closest, and proven valid at every point.",
+    epilog="Exit codes: 0 region, 2 bad input, 3 none exists, 4 unknown, 5 a checked claim is refuted, 130 interrupted.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="The fitted model, saved with joblib or pickle.")]
+DataFile = Annotated[Path, typer.Argument(metavar="DATA", help="CSV or Parquet with the model's columns.")]
+Row = Annotated[int, typer.Option("--row", help="Which row of DATA; the first is 0.", min=0)]
+TrustPickle = Annotated[
+    bool,
+    typer.Option("--trust-pickle", help="Load MODEL although a pickle can run any code. Only for files you trust."),
+]
+Labels = Annotated[
+    list[str] | None, typer.Option("--label", help="A column of DATA that is no feature, for example the label.")
+]
+TimeLimit = Annotated[float, typer.Option("--time-limit", help="Seconds.", min=0.0)]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON on stdout and nothing else.")]
+Scale = Annotated[
+    ScaleName, typer.Option("--scale", help="Unit of radii and distances: each feature's range, std or 1.")
+]
+Bounds = Annotated[BoundsName, typer.Option("--bounds", help="Keep features within the data, or leave them open.")]
+
+
+def guarded(command: Callable[P, R]) -> Callable[P, R]:
+    """User errors become one line on stderr and exit code 2; Ctrl-C becomes 130. Anything else is a bug and shows."""
+
+    @functools.wraps(command)
+    def run(*arguments: P.args, **options: P.kwargs) -> R:
+        try:
+            return command(*arguments, **options)
+        except ElbowroomError as error:
+            typer.echo(f"error: {error}", err=True)
+            raise typer.Exit(Exit.BAD_INPUT) from None
+        except KeyboardInterrupt:
+            typer.echo("interrupted", err=True)
+            raise typer.Exit(Exit.INTERRUPTED) from None
+
+    return run
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"elbowroom {__version__}")
+        raise typer.Exit(0)
+
+
+@app.callback()
+def top(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """Regions of counterfactual explanations: closest, and proven valid at every point."""
+
+
+@app.command()
+@guarded
+def demo(
+    html: Annotated[Path, typer.Option("--html", help="Where the page is written.")] = Path("elbowroom-demo.html"),
+    output: Annotated[Path | None, typer.Option("--output", help="Also write the region as JSON.")] = None,
+    model_out: Annotated[Path | None, typer.Option("--save-model", help="Also save the model (joblib).")] = None,
+) -> None:
+    """A rejected credit application, explained: real data, one region, one page."""
+    from elbowroom.present.demo import run_demo
+
+    answer = run_demo(terminal.stdout(), html, output, model_out)
+    raise typer.Exit(_code(answer))
+
+
+@app.command()
+@guarded
+def explain(
+    model: ModelFile,
+    data: DataFile,
+    row: Row,
+    target: Annotated[str | None, typer.Option(help="The wanted class; default: the other one of two.")] = None,
+    probability: Annotated[float | None, typer.Option(help="At least this probability of the wanted class.")] = None,
+    radius: Annotated[
+        list[str] | None,
+        typer.Option(help="0.05 (in units of --scale), or NAME=2000 in raw units, repeated. Default 0.05."),
+    ] = None,
+    room: Annotated[RoomName, typer.Option(help="Shape of the room around the answer.")] = RoomName.BOX,
+    distance: Annotated[NormName, typer.Option(help="What closest means.")] = NormName.L1,
+    immutable: Annotated[list[str] | None, typer.Option(help="A column that cannot change; repeat.")] = None,
+    increasing: Annotated[list[str] | None, typer.Option(help="A column that may only rise; repeat.")] = None,
+    decreasing: Annotated[list[str] | None, typer.Option(help="A column that may only fall; repeat.")] = None,
+    integer: Annotated[list[str] | None, typer.Option(help="A column of whole numbers; repeat.")] = None,
+    one_hot: Annotated[
+        list[str] | None,
+        typer.Option(help="A one-hot group: NAME (all columns NAME_...) or NAME=column,column; repeat."),
+    ] = None,
+    at_most: Annotated[int | None, typer.Option(help="At most so many features change.", min=0)] = None,
+    scale: Scale = ScaleName.RANGE,
+    bounds: Bounds = BoundsName.DATA,
+    label: Labels = None,
+    method: Annotated[str, typer.Option(help="How to search.")] = "auto",
+    time_limit: TimeLimit = 60.0,
+    seed: Annotated[int, typer.Option(help="Fixes every random choice.")] = 0,
+    trust_pickle: TrustPickle = False,
+    as_json: AsJson = False,
+    html: Annotated[Path | None, typer.Option("--html", help="Write the answer as one HTML page.")] = None,
+    output: Annotated[Path | None, typer.Option("--output", help="Write the answer as JSON, for check.")] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print only the sentence; no progress.")] = False,
+) -> None:
+    """The closest region around which the model says something else."""
+    from elbowroom.present import questions
+    from elbowroom.present.progress import SearchProgress
+
+    question = questions.read_question(
+        model, data, row, label or [], trust_pickle, immutable or [], increasing or [], decreasing or [], integer or [],
+        one_hot or [], scale.value, bounds.value,
+    )  # fmt: skip
+    wanted = questions.parse_target(question.explainer.model.info, target, probability)
+    space_room = questions.parse_room(room.value, radius or ["0.05"])
+    with SearchProgress(time_limit, terminal.stderr(), enabled=not (quiet or as_json)) as progress:
+        answer = question.explainer.explain(
+            question.row,
+            room=space_room,
+            target=wanted,
+            distance=distance.value,
+            rules=questions.parse_rules(at_most),
+            time_limit=time_limit,
+            method=method,
+            seed=seed,
+            on_progress=progress,
+        )
+    if output is not None:
+        answer.to_json(output)
+    if html is not None:
+        answer.to_html(html)
+    if as_json:
+        typer.echo(answer.to_json())
+    else:
+        terminal.show_answer(terminal.stdout(), answer, quiet)
+    raise typer.Exit(_code(answer))
+
+
+@app.command()
+@guarded
+def check(
+    region: Annotated[Path, typer.Argument(metavar="REGION", help="A region written by --output or to_json.")],
+    model: ModelFile,
+    any_model: Annotated[
+        bool, typer.Option("--any-model", help="Accept a model other than the certified one (for example retrained).")
+    ] = False,
+    time_limit: TimeLimit = 60.0,
+    trust_pickle: TrustPickle = False,
+    as_json: AsJson = False,
+) -> None:
+    """Prove a saved region again, from scratch. Exit 0: it holds; 5: refuted; 4: the judge could not decide."""
+    from elbowroom.present.checking import check_region
+
+    report = check_region(region, model, trust_pickle, any_model, time_limit)
+    if as_json:
+        typer.echo(json.dumps(report.as_json(), indent=1))
+    else:
+        console = terminal.stdout()
+        for finding in report.findings:
+            console.print(finding.text(), soft_wrap=True)
+        console.print(report.conclusion, style="bold", markup=False, soft_wrap=True)
+    raise typer.Exit({True: Exit.REGION, False: Exit.REFUTED, None: Exit.UNKNOWN}[report.holds])
+
+
+@app.command()
+@guarded
+def radius(
+    model: ModelFile,
+    data: DataFile,
+    row: Row,
+    norm: Annotated[NormName, typer.Option(help="linf: boxes, l2: balls, l1: diamonds.")] = NormName.LINF,
+    immutable: Annotated[list[str] | None, typer.Option(help="A column that cannot change; repeat.")] = None,
+    integer: Annotated[list[str] | None, typer.Option(help="A column of whole numbers; repeat.")] = None,
+    one_hot: Annotated[list[str] | None, typer.Option(help="A one-hot group, as in explain; repeat.")] = None,
+    scale: Scale = ScaleName.RANGE,
+    bounds: Bounds = BoundsName.DATA,
+    label: Labels = None,
+    time_limit: TimeLimit = 60.0,
+    trust_pickle: TrustPickle = False,
+    as_json: AsJson = False,
+) -> None:
+    """The largest room around a row in which the model does not change its mind."""
+    from elbowroom.present import questions
+
+    question = questions.read_question(
+        model, data, row, label or [], trust_pickle, immutable or [], [], [], integer or [], one_hot or [], scale.value,
+        bounds.value,
+    )  # fmt: skip
+    found = question.explainer.radius(question.row, norm=norm.value, time_limit=time_limit)
+    if as_json:
+        typer.echo(json.dumps(questions.radius_json(found, question), indent=1))
+    else:
+        typer.echo(questions.radius_text(found, question))
+
+
+@app.command()
+@guarded
+def chance(
+    features: Annotated[int, typer.Option("--features", "-n", help="How many features have room.", min=1)],
+    radius: Annotated[float | None, typer.Option(help="Radius of the room.")] = None,
+    sigma: Annotated[float | None, typer.Option(help="Standard deviation of the slip in each feature.")] = None,
+    probability: Annotated[float | None, typer.Option(help="Chance of staying inside.")] = None,
+    norm: Annotated[NormName, typer.Option(help="linf: boxes, l2: balls, l1: diamonds.")] = NormName.LINF,
+    as_json: AsJson = False,
+) -> None:
+    """Room against Gaussian slips: give two of --radius, --sigma and --probability, get the third."""
+    from elbowroom import chance as law
+
+    missing = [
+        name for name, value in (("radius", radius), ("sigma", sigma), ("probability", probability)) if value is None
+    ]
+    if len(missing) != 1:
+        raise InputError("give exactly two of --radius, --sigma and --probability")
+    if radius is None and sigma is not None and probability is not None:
+        radius = float(law.radius(probability, sigma, features, norm.value))
+    elif sigma is None and radius is not None and probability is not None:
+        sigma = float(law.sigma(probability, radius, features, norm.value))
+    elif radius is not None and sigma is not None:
+        probability = float(law.probability(radius, sigma, features, norm.value))
+    known = {"radius": radius, "sigma": sigma, "probability": probability}
+    if as_json:
+        typer.echo(json.dumps({**known, "features": features, "norm": norm.value, "computed": missing[0]}))
+    else:
+        typer.echo(
+            f"With a slip of standard deviation {sigma:.6g} in each of {features} features, a room of radius {radius:.6g} "
+            f"({norm.value}) is left with a chance of at most {1 - (probability or 0.0):.4g}: "
+            f"{missing[0]} = {known[missing[0]]!r}."
+        )
+
+
+def _code(answer: object) -> Exit:
+    from elbowroom.result import NoRegion, Region, Status
+
+    if isinstance(answer, (Region, NoRegion)) and answer.method == "interrupted":
+        return Exit.INTERRUPTED
+    if isinstance(answer, Region):
+        return Exit.REGION
+    return Exit.NONE_EXISTS if isinstance(answer, NoRegion) and answer.status is Status.NONE_EXISTS else Exit.UNKNOWN
+
+
+def main() -> None:
+    """The entry point of the ``elbowroom`` program."""
+    app()

@@ -1,0 +1,135 @@
+"""The picture of a region: one row per changed feature, with the value now, the centre and the certified interval."""
+
+from __future__ import annotations
+
+from textwrap import fill
+from typing import TYPE_CHECKING, Final
+
+from elbowroom.present.account import Account, Line, Sort, account_of
+from elbowroom.present.text import outcome, quoted, round_note
+from elbowroom.result.region import Region
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# Okabe and Ito's colours, told apart by colour-blind readers; the marks differ in shape as well
+INTERVAL: Final = "#56B4E9"
+CENTER: Final = "#0072B2"
+FACTUAL: Final = "#D55E00"
+TRACK: Final = "#E6E6E6"
+INK: Final = "#222222"
+QUIET: Final = "#666666"
+MOST_ROWS: Final = 30
+
+
+def drawn_lines(account: Account) -> tuple[Line, ...]:
+    """Changed features; if nothing has to change, those that have room."""
+    chosen = account.changed or tuple(line for line in account.lines if line.moving) or account.lines
+    return chosen[:MOST_ROWS]
+
+
+def plot_region(region: Region, ax: Axes | None = None) -> Axes:
+    """Draw on ``ax``, or on a new figure of fitting size. Each row has its own scale, from bound to bound."""
+    account = account_of(region)
+    lines = drawn_lines(account)
+    if ax is None:
+        import matplotlib.pyplot as plt
+
+        _, ax = plt.subplots(figsize=(8.0, 1.9 + 0.78 * len(lines)), layout="constrained")
+    for row, line in enumerate(lines):
+        _draw_line(ax, row, line)
+    ax.set_ylim(len(lines) - 0.35, -0.75)
+    ax.set_xlim(-0.03, 1.03)
+    ax.set_yticks(range(len(lines)), [_row_name(line) for line in lines])
+    ax.tick_params(axis="y", length=0, labelsize=10, labelcolor=INK)
+    ax.set_xticks([])
+    for side in ("top", "right", "bottom", "left"):
+        ax.spines[side].set_visible(False)
+    title = f"The model said {quoted(region.predicted)}. Anywhere in the blue, it {outcome(region.target)}."
+    ax.set_title(fill(title, 78), loc="left", fontsize=11.5, color=INK, pad=26)
+    _legend(ax)
+    ax.set_xlabel(_footnote(account, lines), fontsize=8.5, color=QUIET, loc="left")
+    return ax
+
+
+def _row_name(line: Line) -> str:
+    return fill(f"{line.name} ({line.unit})" if line.unit else line.name, 24)
+
+
+def _draw_line(ax: Axes, row: int, line: Line) -> None:
+    if line.extent is None or line.sort is Sort.YES_NO:
+        _draw_category(ax, row, line)
+        return
+    e = line.extent
+    low, high, center, factual = (e.share(v) for v in (e.low, e.high, e.center, e.factual))
+    ax.barh(row, 1.0, height=0.16, color=TRACK, zorder=1)
+    ax.barh(row, max(high - low, 0.004), left=low, height=0.34, color=INTERVAL, zorder=2)
+    if line.changed:
+        ax.annotate(
+            "",
+            xy=(center, row),
+            xytext=(factual, row),
+            zorder=3,
+            arrowprops={"arrowstyle": "-", "color": QUIET, "linewidth": 1.0, "linestyle": (0, (2, 2))},
+        )
+    ax.plot(factual, row, marker="o", markersize=8, markerfacecolor="white", markeredgewidth=2, color=FACTUAL, zorder=5)
+    ax.plot(center, row, marker="D", markersize=6.5, color=CENTER, zorder=4)
+    _label(ax, (low + high) / 2, row - 0.26, line.range_text, "bottom", "bold")
+    _label(ax, factual, row + 0.24, f"now {line.with_unit(line.factual)}", "top")
+
+
+def _draw_category(ax: Axes, row: int, line: Line) -> None:
+    style = {"boxstyle": "round,pad=0.4", "linewidth": 1.6}
+    now = ax.text(
+        0.0, row, fill(line.factual, 32), va="center", fontsize=9.5, color=INK, zorder=4,
+        bbox={**style, "facecolor": "white", "edgecolor": FACTUAL},
+    )  # fmt: skip
+    then = ax.annotate(
+        fill(line.range_text, 36), xy=(1.0, 0.5), xycoords=now, xytext=(44, 0), textcoords="offset points",
+        va="center", fontsize=9.5, fontweight="bold", color=INK, zorder=4,
+        bbox={**style, "facecolor": "#D6ECFA", "edgecolor": CENTER},
+    )  # fmt: skip
+    ax.annotate(
+        "", xy=(0.0, 0.5), xycoords=then, xytext=(1.0, 0.5), textcoords=now, zorder=3,
+        arrowprops={"arrowstyle": "->", "color": QUIET, "linewidth": 1.3, "shrinkA": 8, "shrinkB": 8},
+    )  # fmt: skip
+
+
+def _label(ax: Axes, x: float, y: float, text: str, va: str, weight: str = "normal") -> None:
+    """A label that stays inside the row: flushed to the side that it is near."""
+    side = "left" if x < 0.15 else "right" if x > 0.85 else "center"
+    at = 0.0 if side == "left" and x < 0.06 else 1.0 if side == "right" and x > 0.94 else x
+    ax.text(at, y, text, ha=side, va=va, fontsize=9, fontweight=weight, color=INK, zorder=6)
+
+
+def _legend(ax: Axes) -> None:
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    handles = [
+        Line2D(
+            [], [], marker="o", markersize=8, markerfacecolor="white", markeredgewidth=2, color=FACTUAL, linestyle=""
+        ),
+        Line2D([], [], marker="D", markersize=6.5, color=CENTER, linestyle=""),
+        Patch(color=INTERVAL),
+    ]
+    ax.legend(
+        handles, ["now", "centre of the region", "certified interval"], loc="lower left",
+        bbox_to_anchor=(0.0, 1.0), ncols=3, frameon=False, fontsize=9, borderaxespad=0.2, handletextpad=0.5,
+        borderpad=0.0,
+    )  # fmt: skip
+
+
+def _footnote(account: Account, lines: tuple[Line, ...]) -> str:
+    rest = [line for line in account.lines if line not in lines]
+    roomy = sum(line.moving for line in rest)
+    parts = []
+    if roomy:
+        parts.append(f"{roomy} more {'feature has' if roomy == 1 else 'features have'} room as well (see the table).")
+    if len(rest) > roomy:
+        fixed = len(rest) - roomy
+        parts.append(f"{fixed} {'feature stays as it is' if fixed == 1 else 'features stay as they are'}.")
+    if account.is_round:
+        parts.append(round_note(account))
+    parts.append("Each row runs over its own range.")
+    return fill(" ".join(parts), 110)

@@ -1,0 +1,58 @@
+"""A progress bar on stderr for anything that takes longer than a second."""
+
+from __future__ import annotations
+
+import threading
+from types import TracebackType
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+from elbowroom.result.status import Step
+
+QUICK = 1.0  # seconds before a bar appears
+
+
+class SearchProgress:
+    """Hand it to ``on_progress``. The bar runs over the time limit; the text says what is known so far."""
+
+    def __init__(self, time_limit: float, console: Console, enabled: bool = True) -> None:
+        self._bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=24),
+            TimeElapsedColumn(),
+            TextColumn(f"of {time_limit:g} s"),
+            console=console,
+            transient=True,
+        )
+        self._limit = time_limit
+        self._task = self._bar.add_task("searching", total=time_limit)
+        self._timer = threading.Timer(QUICK, self._appear)
+        self._timer.daemon = True
+        self._enabled = enabled and console.is_terminal
+        self._lock = threading.Lock()
+        self._over = False
+
+    def __enter__(self) -> SearchProgress:
+        if self._enabled:
+            self._timer.start()
+        return self
+
+    def __call__(self, step: Step) -> None:
+        known = f"lower bound {step.lower_bound:.4g}"
+        if step.best_distance < float("inf"):
+            known = f"best distance {step.best_distance:.4g}, {known}"
+        self._bar.update(self._task, description=known, completed=min(step.seconds, self._limit))
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        with self._lock:
+            self._over = True
+            self._timer.cancel()
+            self._bar.stop()
+
+    def _appear(self) -> None:
+        with self._lock:
+            if not self._over:
+                self._bar.start()

@@ -1,0 +1,131 @@
+"""From command-line words to a question: files, space, room, target and rules."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import pandas as pd
+
+from elbowroom.errors import InputError
+from elbowroom.explainer import Explainer
+from elbowroom.importers import read_model
+from elbowroom.models import ModelInfo
+from elbowroom.present.files import feature_columns, load_model, load_table
+from elbowroom.present.numbers import about, below
+from elbowroom.problem import AtMost, Ball, Box, Diamond, Room, Rule, Space, Target
+from elbowroom.result import RadiusResult
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """A model that was read, and one row of the table."""
+
+    explainer: Explainer
+    row: pd.Series
+
+
+def read_question(
+    model_path: Path,
+    data_path: Path,
+    row: int,
+    labels: Sequence[str],
+    trust_pickle: bool,
+    immutable: Sequence[str],
+    increasing: Sequence[str],
+    decreasing: Sequence[str],
+    integer: Sequence[str],
+    one_hot: Sequence[str],
+    scale: Literal["range", "std", "none"],
+    bounds: Literal["data", "none"],
+) -> Question:
+    """Load both files, describe the features and read the model."""
+    model = load_model(model_path, trust_pickle)
+    table = load_table(data_path)
+    if row >= len(table):
+        raise InputError(f"--row {row}: {data_path} has {len(table)} rows; the last one is {len(table) - 1}")
+    names = read_model(model, replay=False).info.names
+    frame = feature_columns(table, names, labels, data_path)
+    space = Space.from_frame(
+        frame,
+        immutable=immutable,
+        increasing=increasing,
+        decreasing=decreasing,
+        integer=integer,
+        one_hot=dict(parse_group(text, frame) for text in one_hot),
+        scale=scale,
+        bounds=bounds,
+    )
+    return Question(Explainer(model, space), frame.iloc[row])
+
+
+def parse_group(text: str, frame: pd.DataFrame) -> tuple[str, tuple[str, ...]]:
+    """housing=own,rent or housing (all columns that start with housing_)."""
+    name, equals, listed = text.partition("=")
+    columns = [str(c) for c in frame.columns]
+    members = tuple(listed.split(",")) if equals else tuple(c for c in columns if c.startswith(f"{name}_"))
+    if not members:
+        raise InputError(f"--one-hot {text!r}: no column starts with {name + '_'!r}; write {name}=column,column,...")
+    return name, members
+
+
+def parse_room(shape: str, radii: Sequence[str]) -> Room:
+    """One plain number, or NAME=number for single features."""
+    kind: type[Box] | type[Ball] | type[Diamond] = {"box": Box, "ball": Ball, "diamond": Diamond}[shape]
+    if len(radii) == 1 and "=" not in radii[0]:
+        return kind(_number(radii[0], "--radius"))
+    widths = {}
+    for text in radii:
+        name, equals, width = text.rpartition("=")
+        if not equals:
+            raise InputError(f"--radius {text!r}: give one number, or NAME=NUMBER for each feature that gets room")
+        widths[name] = _number(width, f"--radius {name}")
+    return kind(widths)
+
+
+def parse_target(info: ModelInfo, text: str | None, probability: float | None) -> Target | None:
+    """The class whose name reads like the given text."""
+    if text is None:
+        if probability is not None:
+            raise InputError(f"--probability needs --target; the classes are {list(info.classes)}")
+        return None
+    found = [label for label in info.classes if str(label) == text]
+    if len(found) != 1:
+        trouble = "is not a class of the model" if not found else "could be more than one class"
+        raise InputError(f"--target {text!r} {trouble}; the classes are {list(info.classes)}")
+    return Target(found[0], probability)
+
+
+def parse_rules(at_most: int | None) -> tuple[Rule, ...]:
+    return () if at_most is None else (AtMost(at_most),)
+
+
+def radius_text(found: RadiusResult, question: Question) -> str:
+    """Both bounds in words."""
+    label = question.explainer.predict(question.explainer.space.row(question.row)[None])[0]
+    room = {"linf": "box", "l2": "ball", "l1": "diamond"}[found.norm]
+    if found.upper == float("inf"):
+        end = "no larger room was found to fail"
+    else:
+        end = f"some room of radius {about(found.upper)} contains another class"
+    return (
+        f"The model says {label!s} here, and everywhere in a {room} of radius {below(found.lower, 6)} around the row "
+        f"(in units of each feature's scale); {end}. {found.seconds:.2g} s."
+    )
+
+
+def radius_json(found: RadiusResult, question: Question) -> dict[str, Any]:
+    names = question.explainer.space.names
+    witness = None if found.witness is None else dict(zip(names, map(float, found.witness), strict=True))
+    upper = found.upper if found.upper < float("inf") else "inf"
+    lower = found.lower if found.lower < float("inf") else "inf"
+    return {"lower": lower, "upper": upper, "norm": found.norm, "witness": witness, "seconds": found.seconds}
+
+
+def _number(text: str, what: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise InputError(f"{what}: {text!r} is not a number") from None

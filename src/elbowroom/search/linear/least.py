@@ -1,0 +1,263 @@
+"""Least moves: min norm(v) subject to A v >= b, lower <= v <= upper, in scaled moves v, with a proven bound.
+
+One row through the origin's box: water filling, the dual-norm formula with caps. Several rows: a linear program (l1,
+linf) or least-distance programming by nonnegative least squares (l2; Lawson and Hanson 1974, chapter 23). The bound
+never comes from a solver's word: it is the Lagrangian
+
+    L(lam) = lam.b + sum_f min { price_f(v) - (A^T lam)_f v : lower_f <= v <= upper_f },   lam >= 0,
+
+with price |v| (l1), pi_f |v| with sum pi = 1 (linf), v^2 / 2 (l2, then the distance is sqrt(2 L)).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.optimize
+import scipy.sparse
+
+from elbowroom.numerics import Bools, Floats, gamma
+from elbowroom.problem.distances import Distance
+from elbowroom.search.solvers.highs import HighsLp, LpStatus
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """A v >= b; ``doubt`` bounds the rounding in b."""
+
+    A: Floats
+    b: Floats
+    doubt: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Least:
+    """``moves`` is None if nothing was found; then ``bound`` is inf (proven empty) or what is known."""
+
+    moves: Floats | None
+    bound: float
+
+
+class LeastMoves:
+    """Solves the programs of one search."""
+
+    def __init__(self, distance: Distance) -> None:
+        self.distance = distance
+        self._lp = HighsLp()
+
+    def solve(self, rows: Rows, lower: Floats, upper: Floats, time_limit: float) -> Least:
+        scale = np.abs(rows.A).max(axis=1, initial=0.0)
+        flat = scale == 0.0
+        if (rows.b[flat] > rows.doubt[flat]).any():
+            return Least(None, np.inf)
+        A = rows.A[~flat] / scale[~flat, None]
+        b, doubt = rows.b[~flat] / scale[~flat], rows.doubt[~flat] / scale[~flat]
+        nearest = np.clip(0.0, lower, upper)
+        if (A @ nearest >= b).all():
+            return Least(nearest, self.distance.norm(np.abs(nearest)) * (1.0 - gamma(nearest.size + 8)))
+        centered = bool(((lower <= 0) & (upper >= 0)).all())
+        if b.size == 1 and centered:
+            answer = _fill_one_row(self.distance, A[0], float(b[0]), lower, upper)
+        elif self.distance is Distance.L2:
+            answer = _least_distance(A, b, lower, upper)
+        else:
+            answer = self._linear_program(A, b, lower, upper, time_limit)
+        if answer is None:
+            empty = self._empty(A, b, doubt, lower, upper, time_limit)
+            return Least(None, np.inf if empty else 0.0)
+        moves, multiplier, price = answer
+        bound = _dual_bound(self.distance, A, b, doubt, lower, upper, multiplier, price)
+        return Least(np.clip(moves, lower, upper), bound)
+
+    def _linear_program(
+        self, A: Floats, b: Floats, lower: Floats, upper: Floats, time_limit: float
+    ) -> tuple[Floats, Floats, Floats] | None:
+        m, n = A.shape
+        if self.distance is Distance.L1:  # v = p - q
+            found = self._lp.solve(
+                np.ones(2 * n),
+                scipy.sparse.csc_array(np.hstack([A, -A])),
+                b,
+                np.concatenate([np.maximum(lower, 0.0), np.maximum(-upper, 0.0)]),
+                np.concatenate([np.maximum(upper, 0.0), np.maximum(-lower, 0.0)]),
+                time_limit,
+            )
+            if found.status is not LpStatus.OPTIMAL:
+                return None
+            return found.x[:n] - found.x[n:], np.maximum(found.row_dual, 0.0), np.ones(n)
+        eye = scipy.sparse.eye_array(n)
+        column = scipy.sparse.csc_array(np.ones((n, 1)))
+        matrix = scipy.sparse.block_array(
+            [[scipy.sparse.csc_array(A), None], [-eye, column], [eye, column]], format="csc"
+        )
+        found = self._lp.solve(
+            np.concatenate([np.zeros(n), [1.0]]),
+            matrix,
+            np.concatenate([b, np.zeros(2 * n)]),
+            np.concatenate([lower, [0.0]]),
+            np.concatenate([upper, [np.inf]]),
+            time_limit,
+        )
+        if found.status is not LpStatus.OPTIMAL:
+            return None
+        dual = np.maximum(found.row_dual, 0.0)
+        return found.x[:n], dual[:m], dual[m : m + n] + dual[m + n :]
+
+    def _empty(self, A: Floats, b: Floats, doubt: Floats, lower: Floats, upper: Floats, time_limit: float) -> bool:
+        """Proof that no v exists: min e with A v + e >= b has a multiplier lam >= 0 with lam.b > max lam.A v."""
+        m, n = A.shape
+        found = self._lp.solve(
+            np.concatenate([np.zeros(n), [1.0]]),
+            scipy.sparse.csc_array(np.hstack([A, np.ones((m, 1))])),
+            b,
+            np.concatenate([lower, [0.0]]),
+            np.concatenate([upper, [np.inf]]),
+            time_limit,
+        )
+        if found.status is not LpStatus.OPTIMAL:
+            return False
+        multiplier = np.maximum(found.row_dual, 0.0)
+        # The multiplier of an empty program cancels the columns that are open; its own rounding is forgiven there,
+        # because the judge's need grows with |x| by more than a rounding of the weights does.
+        reach = A.T @ multiplier
+        forgiven = np.abs(reach) <= gamma(m + 8) * (np.abs(A).T @ multiplier)
+        best = np.where(reach > 0, upper, lower)
+        open_side = ~np.isfinite(best)
+        if (open_side & ~forgiven & (reach != 0)).any():
+            return False
+        parts = np.where(open_side, 0.0, reach * np.where(open_side, 0.0, best))
+        size = float(multiplier @ np.abs(b) + np.abs(parts).sum())
+        return bool(multiplier @ (b - doubt) - parts.sum() > gamma(n + m + 16) * size)
+
+
+def _fill_one_row(
+    distance: Distance, a: Floats, need: float, lower: Floats, upper: Floats
+) -> tuple[Floats, Floats, Floats] | None:
+    """One row a.v >= need > 0 with 0 inside the bounds: closed form. None if even the bounds do not reach it."""
+    gain = np.abs(a)
+    cap = np.where(a > 0, upper, -lower)
+    cap[gain == 0] = 0.0
+    live = np.flatnonzero((gain > 0) & (cap > 0))
+    if live.size == 0 or float((gain[live] * cap[live]).sum()) < need:
+        return None
+    g, k = gain[live], cap[live]
+    match distance:
+        case Distance.L1:  # the best gain per price first
+            order = np.argsort(-g, kind="stable")
+            before = np.concatenate([[0.0], np.cumsum(g[order] * k[order])[:-1]])
+            last = int(np.searchsorted(before, need, side="left")) - 1
+            amount = np.zeros(live.size)
+            amount[order[:last]] = k[order[:last]]
+            f = order[last]
+            amount[f] = min((need - before[last]) / g[f], k[f])
+            multiplier, price = 1.0 / float(g[f]), np.ones(a.size)
+        case Distance.LINF:  # all move alike until they meet their caps
+            level, free = _level(g, k, need, power=0)
+            amount = np.minimum(level, k)
+            multiplier = 1.0 / float(g[free].sum())
+            price = np.zeros(a.size)
+            price[live[free]] = multiplier * g[free]
+        case Distance.L2:  # along the gradient, clipped
+            level, free = _level(g, k, need, power=1)
+            amount = np.minimum(level * g, k)
+            multiplier, price = level, np.ones(a.size)
+    moves = np.zeros(a.size)
+    moves[live] = np.sign(a[live]) * amount
+    return moves, np.array([multiplier]), price
+
+
+def _level(g: Floats, k: Floats, need: float, power: int) -> tuple[float, Bools]:
+    """theta with sum g min(theta g^power, k) = need, and the columns below their cap."""
+    rate = g * g**power
+    kink = k / g**power
+    order = np.argsort(kink, kind="stable")
+    full = np.concatenate([[0.0], np.cumsum((g * np.where(np.isfinite(k), k, 0.0))[order])])
+    slope = np.concatenate([np.cumsum(rate[order][::-1])[::-1], [0.0]])
+    at_kink = full[:-1] + slope[:-1] * np.where(np.isfinite(kink[order]), kink[order], np.inf)
+    i = min(int(np.searchsorted(at_kink, need, side="left")), g.size - 1)
+    theta = (need - full[i]) / slope[i]
+    free = np.zeros(g.size, dtype=np.bool_)
+    free[order[i:]] = True
+    return float(theta), free
+
+
+def _least_distance(A: Floats, b: Floats, lower: Floats, upper: Floats) -> tuple[Floats, Floats, Floats] | None:
+    """min |v|^2 / 2: bounds join as rows only when violated. None if the rows look contradictory."""
+    m, n = A.shape
+    low = np.zeros(n, dtype=np.bool_)
+    high = np.zeros(n, dtype=np.bool_)
+    low |= lower > 0
+    high |= upper < 0
+    for _ in range(2 * n + 2):
+        lows, highs = np.flatnonzero(low), np.flatnonzero(high)
+        G = np.vstack([A, np.eye(n)[lows], -np.eye(n)[highs]])
+        h = np.concatenate([b, lower[lows], -upper[highs]])
+        length = np.linalg.norm(G, axis=1)
+        G, h = G / length[:, None], h / length
+        try:
+            u, _ = scipy.optimize.nnls(
+                np.vstack([G.T, h]), np.concatenate([np.zeros(n), [1.0]]), maxiter=50 * (m + 2 * n + 10)
+            )
+        except RuntimeError:
+            return None
+        last = float(h @ u) - 1.0
+        if last > -1e-12:
+            return None
+        active = np.flatnonzero(u > 0)
+        moves = -(G.T @ u) / last
+        if active.size:  # the equations of the active rows, solved directly, are sharper than the quotient
+            sharper = np.linalg.lstsq(G[active], h[active], rcond=None)[0]
+            if np.abs(sharper - moves).max() <= 1e-6 * max(1.0, float(np.abs(moves).max())):
+                moves = sharper
+        new_low = (moves < lower - 1e-14 * np.abs(lower)) & ~low
+        new_high = (moves > upper + 1e-14 * np.abs(upper)) & ~high
+        if not (new_low.any() or new_high.any()):
+            return moves, (u / -last / length)[:m], np.ones(n)
+        low, high = low | new_low, high | new_high
+    return None
+
+
+def _dual_bound(
+    distance: Distance,
+    A: Floats,
+    b: Floats,
+    doubt: Floats,
+    lower: Floats,
+    upper: Floats,
+    multiplier: Floats,
+    price: Floats,
+) -> float:
+    """The Lagrangian at this multiplier, rounded down; any nonnegative multiplier gives a valid bound."""
+    reach = A.T @ multiplier
+    blur = gamma(b.size + 8) * (np.abs(A).T @ multiplier)  # |rounding of reach|
+    if distance is Distance.L2:
+        best = np.clip(reach, lower, upper)
+        terms = 0.5 * np.square(best) - reach * best
+        size = np.square(best)
+        terms -= 2.0 * blur * np.abs(best) + np.square(blur)
+    else:
+        # Where the column is open, or the price just balances the reach, the price must win for certain: raise it
+        # (linf) and shrink everything back to a total price of 1 per unit of distance.
+        open_side = (np.isinf(upper) & (reach > 0)) | (np.isinf(lower) & (reach < 0))
+        tie = np.abs(np.abs(reach) - price) <= 1e-12 * (price + np.abs(reach)) + 2.0 * blur
+        steep = np.where(open_side | tie, np.abs(reach) + blur, 0.0)
+        if distance is Distance.LINF:
+            price = np.maximum(price, steep)
+            shrink = max(float(price.sum()) * (1.0 + gamma(price.size + 2)), 1e-300)
+            price = price / shrink
+        else:
+            shrink = max(1.0, float(steep.max(initial=0.0)))
+        shrink *= 1.0 + gamma(8)
+        multiplier, reach, blur = multiplier / shrink, reach / shrink, blur / shrink
+        nearest = np.clip(0.0, lower, upper)
+        terms = price * np.abs(nearest) - reach * nearest - blur * np.abs(nearest)
+        for end in (lower, upper):
+            at = np.where(np.isfinite(end) & ~(open_side | tie), end, nearest)
+            terms = np.minimum(terms, price * np.abs(at) - reach * at - blur * np.abs(at))
+        size = np.abs(terms) + price * np.abs(nearest)
+    value = float(multiplier @ (b - doubt) + terms.sum())
+    value -= gamma(lower.size + b.size + 16) * float(multiplier @ np.abs(b) + size.sum())
+    if value <= 0:
+        return 0.0
+    return float(np.sqrt(2.0 * value)) * (1.0 - 1e-15) if distance is Distance.L2 else value

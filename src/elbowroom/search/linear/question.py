@@ -1,0 +1,191 @@
+"""A linear question reduced to what can move and what it moves.
+
+Columns: one per single feature that matters and can move, then one per one-hot group (0: the factual category, 1: any
+other one). All values are kept relative to the factual, so that huge offsets cancel exactly once, here.
+
+Rows: base_j + (what the moves add) >= needed_j. Model rows must hold at every point of the room, rule rows at the
+centre only. With a_f = |w_f|, e_f = sign(w_f) (c_f - factual_f), t_f the shift towards the bad side and k_f the edge of
+the limits on that side (also relative to the factual), column f adds  a_f max(e_f - t_f, k_f)  to its row.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+
+from elbowroom.models.linear import LinearModel
+from elbowroom.models.margins import AffineMargins, linear_margins
+from elbowroom.numerics import Bools, Floats, Ints
+from elbowroom.problem.problem import RecourseProblem
+from elbowroom.problem.rooms import Shape
+from elbowroom.problem.rules import AtMost, LinearRule
+
+
+@dataclass(frozen=True, eq=False)
+class GroupColumn:
+    """A one-hot group that may change its category."""
+
+    members: Ints  # column positions
+    current: int  # index into members of the factual category
+    others: Ints  # indices into members of the other categories that the limits allow
+    weight: Floats  # (rows, others)
+    current_weight: Floats  # (rows,)
+
+    @cached_property
+    def delta(self) -> Floats:
+        """(rows, others): what the change adds to each row."""
+        return self.weight - self.current_weight[:, None]
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """All arrays over columns have singles first, then groups."""
+
+    problem: RecourseProblem
+    margins: AffineMargins
+    singles: Ints
+    groups: tuple[GroupColumn, ...]
+    start: Floats  # factual value; 0 for groups
+    factor: Floats  # price of one unit
+    lower: Floats
+    upper: Floats
+    whole: Bools
+    weight: Floats  # (rows, columns), 0 in group columns
+    exact_base: tuple[Fraction, ...]  # (rows,): value at the factual
+    base: Floats  # the same, rounded
+    needed: Floats  # (rows,): a lower bound on what any valid centre must reach
+    n_model_rows: int
+    shape: Shape
+    axes_down: Floats
+    axes_up: Floats
+    most_changes: int | None
+    default: Floats  # full-width point that the columns are written into
+
+    @property
+    def n_rows(self) -> int:
+        return self.base.size
+
+    @property
+    def n_columns(self) -> int:
+        return self.start.size
+
+    def center(self, values: Floats, categories: tuple[int, ...]) -> Floats:
+        """The full-width centre; ``categories[i]`` picks among ``others`` where group column i is 1."""
+        point = self.default.copy()
+        point[self.singles] = values[: self.singles.size]
+        for i, group in enumerate(self.groups):
+            if values[self.singles.size + i] > 0.5:
+                point[group.members] = 0.0
+                point[group.members[group.others[categories[i]]]] = 1.0
+        return point
+
+    def strict_need(self, center: Floats) -> Floats:
+        """What the judge will ask of each row at this centre, with a little to spare for its own rounding."""
+        body = self.problem.body(center)
+        magnitude = np.maximum(np.abs(body.lower), np.abs(body.upper))
+        error = self.margins.affine.error(magnitude)
+        need = self.needed.copy()
+        need[: self.n_model_rows] = self.margins.slack + 1.25 * error
+        return need
+
+
+@dataclass(frozen=True)
+class Hopeless:
+    """No centre exists; the reason is for people."""
+
+    reason: str
+
+
+def read_question(problem: RecourseProblem, model: LinearModel) -> Question | Hopeless:
+    """Fold rules, limits, walls and groups into rows and columns."""
+    if problem.trouble is not None:
+        return Hopeless(problem.trouble)
+    space, factual = problem.space, problem.factual
+    margins = linear_margins(model, problem.target_index, problem.target.probability)
+    weights, biases, needs, n_model, changes = _rows(problem, margins)
+    grouped = space.group_of >= 0
+    forced = (factual < problem.lower) | (factual > problem.upper)
+    useful = (weights != 0).any(axis=0) & (problem.lower < problem.upper)
+    singles = np.flatnonzero(~grouped & (useful | forced))
+    base = [Fraction(float(b)) for b in biases]
+    for j in range(len(base)):
+        for f in np.flatnonzero((weights[j] != 0) & ~grouped):
+            base[j] += Fraction(float(weights[j, f])) * Fraction(float(factual[f]))
+    groups: list[GroupColumn] = []
+    prices: list[float] = []
+    must: list[bool] = []
+    for g, members in enumerate(space.members):
+        allowed = _allowed(problem.lower[members], problem.upper[members])
+        if not allowed.any():
+            return Hopeless(f"one-hot group {space.groups[g].name!r}: its bounds leave no category")
+        current = int(np.argmax(factual[members]))
+        part = weights[:, members].copy()
+        if g in problem.walls.free_groups:  # the room takes every category, so the worst one counts
+            part[:n_model] = part[:n_model, allowed].min(axis=1, keepdims=True)
+        for j in range(len(base)):
+            base[j] += Fraction(float(part[j, current]))
+        others = np.flatnonzero(allowed & (np.arange(members.size) != current))
+        column = GroupColumn(members, current, others, part[:, others], part[:, current])
+        if others.size and (column.delta.any() or not allowed[current]):
+            groups.append(column)
+            prices.append(float(problem.metric.group_price[g]))
+            must.append(not allowed[current])
+    n, k = singles.size, len(groups)
+    zeros = np.zeros(k)
+    whole = np.concatenate([space.whole[singles], np.ones(k, dtype=np.bool_)])
+    down, up = (np.concatenate([wall[singles], zeros]) for wall in (problem.walls.down, problem.walls.up))
+    if problem.walls.shape is Shape.BOX:  # from a whole centre only whole steps are inside
+        down, up = np.where(whole, np.floor(down), down), np.where(whole, np.floor(up), up)
+    return Question(
+        problem,
+        margins,
+        singles,
+        tuple(groups),
+        np.concatenate([factual[singles], zeros]),
+        np.concatenate([problem.metric.factor[singles], np.array(prices)]),
+        np.concatenate([problem.lower[singles], np.array(must, dtype=np.float64)]),
+        np.concatenate([problem.upper[singles], np.ones(k)]),
+        whole,
+        np.hstack([weights[:, singles], np.zeros((len(base), k))]).reshape(len(base), n + k),
+        tuple(base),
+        np.array([float(b) for b in base]),
+        needs,
+        n_model,
+        problem.walls.shape,
+        down,
+        up,
+        changes,
+        factual.copy(),
+    )
+
+
+def _rows(problem: RecourseProblem, margins: AffineMargins) -> tuple[Floats, Floats, Floats, int, int | None]:
+    """Weights, biases and needs: model rows first, then both sides of every linear rule; and the AtMost limit."""
+    nearest_zero = np.where(
+        (problem.lower > 0) | (problem.upper < 0), np.minimum(np.abs(problem.lower), np.abs(problem.upper)), 0.0
+    )
+    error = margins.affine.error_slope @ nearest_zero + margins.affine.error_constant
+    weights, biases = [*margins.affine.weight], [*margins.affine.bias]
+    needs = [*(margins.slack + error * (1.0 - 1e-9))]
+    changes: int | None = None
+    for rule in problem.rules:
+        match rule:
+            case AtMost():
+                changes = int(rule.changes) if changes is None else min(changes, int(rule.changes))
+            case LinearRule():
+                row = rule.row(problem.space)
+                for sign, limit in ((1.0, rule.low), (-1.0, -rule.high)):
+                    if np.isfinite(limit):
+                        weights.append(sign * row)
+                        biases.append(0.0)
+                        needs.append(limit)
+    return np.array(weights), np.array(biases), np.array(needs), margins.slack.size, changes
+
+
+def _allowed(lower: Floats, upper: Floats) -> Bools:
+    """Categories that the limits leave: the member may be 1 and every other member 0."""
+    blocking = lower > 0
+    return np.asarray((upper >= 1) & (blocking.sum() - blocking == 0), dtype=np.bool_)

@@ -1,0 +1,362 @@
+"""Best-first branch and bound over boxes of centres.
+
+Per node: (1) shrink the box by the best distance known; (2) solve the relaxation, ask the adversary for worse shifts,
+add them as rows, repeat; (3) branch on what is still relaxed: AtMost, whole numbers, categories, and kinks of the
+clipped room where the chord is not exact; (4) nothing relaxed: polish the centre and let the judge decide.
+"""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import replace
+from itertools import count
+
+import numpy as np
+
+from elbowroom.numerics import Floats
+from elbowroom.problem.distances import Distance
+from elbowroom.problem.rooms import Shape
+from elbowroom.search.contract import Accept, Clock
+from elbowroom.search.linear.adversary import Adversary
+from elbowroom.search.linear.least import LeastMoves
+from elbowroom.search.linear.polish import Found, Polisher
+from elbowroom.search.linear.question import Question
+from elbowroom.search.linear.relax import Node, Scenario, category_gain, chord, node_rows
+
+GAP = 1e-10  # a node whose bound is this close to the best distance is settled
+WHOLE_ENOUGH = 1e-7  # a relaxed whole column this close to a whole number is taken as that number
+MOST_CUTS = 60
+
+
+class Tree:
+    """The state of one search. ``settled`` is the smallest bound among nodes that were closed without being empty."""
+
+    def __init__(self, question: Question, accept: Accept, clock: Clock) -> None:
+        self.question = question
+        self.clock = clock
+        self.adversaries = [Adversary(question, j) for j in range(question.n_rows)]
+        self.least = LeastMoves(question.problem.distance)
+        self.polisher = Polisher(question, self.adversaries, self.least, accept, clock)
+        self.best: Found | None = None
+        self.settled = np.inf
+        self.nodes = 0
+        self.scale = self._first_scale()
+
+    # ---- the loop ---------------------------------------------------------------------------------------------
+    def run(self) -> float:
+        """Search; return the proven lower bound (inf: nothing exists)."""
+        order = count()
+        heap: list[tuple[float, int, Node]] = [(0.0, next(order), self._root())]
+        while heap:
+            bound = heap[0][0]
+            self._publish(min(bound, self.settled))
+            if bound >= self.cutoff or (self.clock.expired and self.nodes > 0):
+                break
+            _, _, node = heapq.heappop(heap)
+            self.nodes += 1
+            for child in self._process(node):
+                heapq.heappush(heap, (child.bound, next(order), child))
+        open_bound = heap[0][0] if heap else np.inf
+        best = self.best.distance if self.best is not None else np.inf
+        return float(min(open_bound, self.settled, best))
+
+    @property
+    def cutoff(self) -> float:
+        return self.best.distance * (1.0 - GAP) if self.best is not None else np.inf
+
+    def _publish(self, bound: float) -> None:
+        if np.isfinite(bound) and bound > self.clock.lower_bound * (1.0 + 1e-6):
+            self.clock.report(lower_bound=bound)
+
+    def _root(self) -> Node:
+        q = self.question
+        scenarios = tuple(
+            Scenario(j, adversary.attack(np.clip(q.start, q.lower, q.upper)).shift)
+            for j, adversary in enumerate(self.adversaries)
+        )
+        allowed = tuple(np.ones(group.others.size, dtype=np.bool_) for group in q.groups)
+        forced = (q.start < q.lower) | (q.start > q.upper)
+        return Node(0.0, q.lower.copy(), q.upper.copy(), allowed, forced, scenarios)
+
+    def _first_scale(self) -> float:
+        """A typical distance: what the neediest row asks of its best column."""
+        q = self.question
+        scale = float((q.factor * np.abs(np.clip(q.start, q.lower, q.upper) - q.start)).max(initial=0.0))
+        for j, adversary in enumerate(self.adversaries):
+            lack = q.needed[j] - q.base[j] + adversary.attack(np.clip(q.start, q.lower, q.upper)).loss
+            best = float((adversary.gain / q.factor).max(initial=0.0))
+            for i, group in enumerate(q.groups):
+                best = max(best, float(group.delta[j].max()) / float(q.factor[q.singles.size + i]))
+            if lack > 0 and best > 0:
+                scale = max(scale, lack / best)
+        return scale if 0.0 < scale < np.inf else 1.0
+
+    # ---- one node ---------------------------------------------------------------------------------------------
+    def _process(self, node: Node) -> list[Node]:
+        q = self.question
+        if q.most_changes is not None:
+            limited = self._respect_changes(node)
+            if limited is None:
+                return []
+            node = limited
+        lower, upper = self._within_budget(node)
+        if (lower > upper).any():
+            self.settled = min(self.settled, max(node.bound, self.cutoff))
+            return []
+        for _ in range(MOST_CUTS):
+            unit = self.scale / q.factor
+            rows = node_rows(q, self.adversaries, node, lower, upper, unit)
+            answer = self.least.solve(rows, (lower - q.start) / unit, (upper - q.start) / unit, self.clock.remaining)
+            node = replace(node, bound=max(node.bound, answer.bound * self.scale))
+            if node.bound >= self.cutoff:
+                if np.isfinite(node.bound):
+                    self.settled = min(self.settled, node.bound)
+                return []
+            if answer.moves is None:
+                return (
+                    self._give_up(node)
+                    if self.clock.expired
+                    else self._split_anything(node, np.clip(q.start, lower, upper))
+                )
+            size = q.problem.distance.norm(np.abs(answer.moves))
+            if size > 20.0 and np.isfinite(size):
+                self.scale *= size
+                continue
+            values = self._tidy(np.clip(q.start + answer.moves * unit, lower, upper))
+            extra = self._new_scenarios(node, values, lower, upper, size * self.scale)
+            if not extra:
+                break
+            node = replace(node, scenarios=node.scenarios + extra)
+            if self.clock.expired:
+                return [node]
+        return self._branch_or_settle(node, values, lower, upper)
+
+    def _within_budget(self, node: Node) -> tuple[Floats, Floats]:
+        """No column may cost more than the best distance leaves after the others' least costs."""
+        q = self.question
+        if self.best is None:
+            return node.lower, node.upper
+        least = q.factor * np.abs(np.clip(q.start, node.lower, node.upper) - q.start)
+        budget = self.best.distance
+        match q.problem.distance:
+            case Distance.L1:
+                left = budget - (least.sum() - least)
+            case Distance.L2:
+                left = np.sqrt(np.maximum(budget**2 - (np.square(least).sum() - np.square(least)), 0.0))
+            case Distance.LINF:
+                left = np.full(least.size, budget)
+        reach = (np.maximum(left, 0.0) + 1e-9 * budget) / q.factor
+        return np.maximum(node.lower, q.start - reach), np.minimum(node.upper, q.start + reach)
+
+    def _tidy(self, values: Floats) -> Floats:
+        """Columns within rounding of the factual or (whole ones) of a whole number become it."""
+        near = np.round(values)
+        still = np.abs(values - self.question.start) <= 1e-12 * self.scale / self.question.factor
+        values = np.where(still, np.clip(self.question.start, self.question.lower, self.question.upper), values)
+        return np.where(self.question.whole & (np.abs(values - near) <= WHOLE_ENOUGH), near, values)
+
+    def _tolerance(self, row: int, distance: float) -> float:
+        """Row units that are worth less than the gap."""
+        q = self.question
+        rate = float((self.adversaries[row].gain / q.factor).max(initial=0.0))
+        return 0.1 * GAP * distance * rate + 1e-15 * float(abs(q.base[row]) + abs(q.needed[row]))
+
+    def _new_scenarios(
+        self, node: Node, values: Floats, lower: Floats, upper: Floats, distance: float
+    ) -> tuple[Scenario, ...]:
+        """Worst shifts at the relaxed centre whose rows (with chords) cut it off."""
+        q = self.question
+        found = []
+        for j in range(q.n_model_rows):
+            adversary = self.adversaries[j]
+            attack = adversary.attack(values)
+            line = chord(adversary, attack.shift, lower, upper)
+            groups = float(category_gain(q, node, j) @ (values - q.start)[q.singles.size :])
+            relaxed = q.base[j] + groups + float(line.slope @ adversary.relative(values) + line.constant.sum())
+            known = any(s.row == j and np.allclose(s.shift, attack.shift, rtol=1e-12, atol=0.0) for s in node.scenarios)
+            if not known and relaxed < q.needed[j] - self._tolerance(j, distance):
+                found.append(Scenario(j, attack.shift))
+        return tuple(found)
+
+    # ---- branching --------------------------------------------------------------------------------------------
+    def _branch_or_settle(self, node: Node, values: Floats, lower: Floats, upper: Floats) -> list[Node]:
+        q = self.question
+        whole = q.whole & (values != np.round(values))
+        moved = (values != q.start) & ~node.counted
+        too_many = q.most_changes is not None and int((moved | node.counted).sum()) > q.most_changes
+        categories = self._categories(node, values)
+        if too_many or whole.any():
+            self._try_rounding(node, values, categories, lower, upper)
+            if node.bound >= self.cutoff:
+                self.settled = min(self.settled, node.bound)
+                return []
+        if too_many:
+            cost = np.where(moved, q.factor * np.abs(values - q.start), -1.0)
+            return self._split_changed(node, int(np.argmax(cost)))
+        if whole.any():
+            fraction = np.where(whole, np.abs(values - np.round(values)), -1.0)
+            f = int(np.argmax(fraction))
+            return self._split(node, f, float(np.floor(values[f])), float(np.floor(values[f])) + 1.0)
+        kink = self._widest_chord(node, values, categories, lower, upper)
+        self._improve(node, values, categories, lower, upper)
+        if node.bound >= self.cutoff:
+            self.settled = min(self.settled, node.bound)
+            return []
+        if kink is not None:
+            return self._split(node, kink[0], kink[1], kink[1])
+        return self._split_anything(node, values)
+
+    def _categories(self, node: Node, values: Floats) -> tuple[int, ...]:
+        """For each group the category that serves the neediest row best."""
+        q = self.question
+        lack = np.array(
+            [
+                q.needed[j] - q.base[j] - a.kept(a.relative(values), a.attack(values).shift)
+                for j, a in enumerate(self.adversaries)
+            ]
+        )
+        rate = np.array([max(float((a.gain / q.factor).max(initial=0.0)), 1e-300) for a in self.adversaries])
+        chosen = []
+        for i, group in enumerate(q.groups):
+            left = np.flatnonzero(node.allowed[i])
+            if left.size == 0 or values[q.singles.size + i] < 0.5:
+                chosen.append(0)
+                continue
+            worst = ((lack[:, None] - group.delta[:, left]) / rate[:, None]).max(axis=0)
+            pick = int(left[np.argmin(worst)])
+            lack = lack - group.delta[:, pick]
+            chosen.append(pick)
+        return tuple(chosen)
+
+    def _widest_chord(
+        self, node: Node, values: Floats, categories: tuple[int, ...], lower: Floats, upper: Floats
+    ) -> tuple[int, float] | None:
+        """The column whose chord lies farthest above the truth in a violated row, and the kink to split at."""
+        q = self.question
+        widest, place = 0.0, None
+        for j in range(q.n_model_rows):
+            adversary = self.adversaries[j]
+            attack, e = adversary.attack(values), adversary.relative(values)
+            line = chord(adversary, attack.shift, lower, upper)
+            gap = line.slope * e + line.constant - adversary.gain * np.maximum(e - attack.shift, adversary.edge)
+            groups = sum(
+                float(group.delta[j, categories[i]])
+                for i, group in enumerate(q.groups)
+                if values[q.singles.size + i] > 0.5
+            )
+            truth = q.base[j] + groups + adversary.kept(e, attack.shift)
+            if truth >= q.needed[j] - self._tolerance(j, node.bound):
+                continue
+            rate = max(float((adversary.gain / q.factor).max(initial=0.0)), 1e-300)
+            f = int(np.argmax(gap))
+            if gap[f] / rate > widest:
+                at = float(q.start[f] + adversary.sign[f] * (adversary.edge[f] + attack.shift[f]))
+                if q.shape is not Shape.BOX and np.isfinite(upper[f] - lower[f]) and not q.whole[f]:
+                    # The kinks of round rooms move with the centre: keep a share of the interval on both sides.
+                    share = 0.1 * (upper[f] - lower[f])
+                    at = float(np.clip(at, lower[f] + share, upper[f] - share))
+                if lower[f] < at < upper[f]:
+                    widest, place = float(gap[f]) / rate, (f, at)
+        return place
+
+    def _split(self, node: Node, f: int, left_upper: float, right_lower: float) -> list[Node]:
+        children = []
+        if left_upper >= node.lower[f]:
+            upper = node.upper.copy()
+            upper[f] = left_upper
+            children.append(replace(node, upper=upper))
+        if right_lower <= node.upper[f]:
+            lower = node.lower.copy()
+            lower[f] = right_lower
+            children.append(replace(node, lower=lower))
+        return children
+
+    def _split_changed(self, node: Node, f: int) -> list[Node]:
+        q = self.question
+        lower, upper, counted = node.lower.copy(), node.upper.copy(), node.counted.copy()
+        lower[f] = upper[f] = q.start[f]
+        counted[f] = True
+        return [replace(node, lower=lower, upper=upper), replace(node, counted=counted)]
+
+    def _respect_changes(self, node: Node) -> Node | None:
+        """Once the allowed number of changes is counted, every other column stays."""
+        q = self.question
+        assert q.most_changes is not None
+        changed = node.counted | (q.start < node.lower) | (q.start > node.upper)
+        if int(changed.sum()) > q.most_changes:
+            return None
+        if int(changed.sum()) < q.most_changes:
+            return replace(node, counted=changed)
+        lower, upper = np.where(changed, node.lower, q.start), np.where(changed, node.upper, q.start)
+        return replace(node, lower=lower, upper=upper, counted=changed)
+
+    def _split_anything(self, node: Node, values: Floats) -> list[Node]:
+        """The relaxation is exact here but no centre was accepted: separate the discrete choices one by one."""
+        q = self.question
+        for i, left in enumerate(node.allowed):
+            y = q.singles.size + i
+            if int(left.sum()) > 1 and node.upper[y] > 0.5:
+                children = []
+                if node.lower[y] < 0.5:
+                    upper = node.upper.copy()
+                    upper[y] = 0.0
+                    children.append(replace(node, upper=upper))
+                for pick in np.flatnonzero(left):
+                    lower, allowed = node.lower.copy(), list(node.allowed)
+                    lower[y] = 1.0
+                    allowed[i] = np.arange(left.size) == pick
+                    children.append(replace(node, lower=lower, allowed=tuple(allowed)))
+                return children
+        open_whole = np.flatnonzero(q.whole & (node.lower < node.upper))
+        if open_whole.size:
+            f = int(open_whole[np.argmax(q.factor[open_whole] * np.abs(values - q.start)[open_whole])])
+            v = float(np.round(values[f]))
+            middle = replace(node, lower=node.lower.copy(), upper=node.upper.copy())
+            middle.lower[f] = middle.upper[f] = v
+            return [middle, *self._split(node, f, v - 1.0, v + 1.0)]
+        return self._give_up(node)
+
+    def _give_up(self, node: Node) -> list[Node]:
+        """Nothing is left to separate. A single refused centre is dead; anything else keeps its bound."""
+        if not (node.lower == node.upper).all() or self.polisher.undecided:
+            self.settled = min(self.settled, node.bound)
+        return []
+
+    # ---- candidates -------------------------------------------------------------------------------------------
+    def _improve(self, node: Node, values: Floats, categories: tuple[int, ...], lower: Floats, upper: Floats) -> None:
+        """Polish with everything discrete fixed at ``values``; keep what the judge accepts."""
+        q = self.question
+        fixed = q.whole.copy()
+        if q.most_changes is not None:
+            fixed |= values == q.start
+        low, high = (
+            np.where(fixed, values, np.minimum(lower, values)),
+            np.where(fixed, values, np.maximum(upper, values)),
+        )
+        wide_low, wide_high = np.where(fixed, values, q.lower), np.where(fixed, values, q.upper)
+        unit = self.scale / q.factor
+        best = self.best.distance if self.best is not None else np.inf
+        good_enough = node.bound * (1.0 + 0.1 * GAP)
+        found = self.polisher.polish(values, categories, wide_low, wide_high, unit, good_enough, best)
+        if found is None and (low > wide_low).any() | (high < wide_high).any():
+            found = self.polisher.polish(values, categories, low, high, unit, good_enough, best)
+        if found is not None and found.distance < best:
+            self.best = found
+            self.clock.report(best_distance=found.distance)
+
+    def _try_rounding(
+        self, node: Node, values: Floats, categories: tuple[int, ...], lower: Floats, upper: Floats
+    ) -> None:
+        """Whole columns rounded to the nearest and away from the factual; only the largest changes kept."""
+        q = self.question
+        if self.best is not None and self.nodes > 30 and self.nodes % 16:
+            return
+        away = np.where(values > q.start, np.ceil(values - WHOLE_ENOUGH), np.floor(values + WHOLE_ENOUGH))
+        for rounded in (np.round(values), away):
+            point = np.clip(np.where(q.whole, rounded, values), q.lower, q.upper)
+            if q.most_changes is not None:
+                cost = q.factor * np.abs(point - q.start)
+                forced = (q.start < q.lower) | (q.start > q.upper)
+                keep = np.argsort(-np.where(forced, np.inf, cost), kind="stable")[: q.most_changes]
+                point[~np.isin(np.arange(point.size), keep)] = q.start[~np.isin(np.arange(point.size), keep)]
+            self._improve(node, point, categories, lower, upper)

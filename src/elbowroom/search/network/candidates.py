@@ -1,0 +1,121 @@
+"""The state that all parts of a network search share: the pool of scenarios, the best accepted centre, the judge."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from elbowroom.models.margins import network_margins
+from elbowroom.models.network import ReluNetwork
+from elbowroom.numerics import Floats
+from elbowroom.problem import RecourseProblem
+from elbowroom.result import Certificate, Counterexample
+from elbowroom.search.contract import Accept, Clock
+from elbowroom.search.network.attack import find_weak_points
+from elbowroom.search.network.margins import MarginNetwork
+from elbowroom.search.network.moves import Moves
+from elbowroom.search.network.program import MoveProgram
+from elbowroom.search.network.scenarios import Scenarios
+
+
+@dataclass(eq=False)
+class Hunt:
+    """One question on its way to an answer."""
+
+    problem: RecourseProblem
+    network: MarginNetwork
+    moves: Moves
+    scenarios: Scenarios
+    program: MoveProgram
+    accept: Accept
+    clock: Clock
+    rng: np.random.Generator
+    best: Floats | None = None
+    certificate: Certificate | None = None
+    best_distance: float = np.inf
+    lower_bound: float = 0.0
+    rounding: float = 0.0  # how far computed margins may be from real ones within the present cutoff
+    counters: dict[str, float] = field(default_factory=dict)
+    undecided: str = ""
+    _refused: set[bytes] = field(default_factory=set)
+
+    @classmethod
+    def begin(cls, problem: RecourseProblem, accept: Accept, clock: Clock, seed: int) -> Hunt:
+        model = problem.model
+        if not isinstance(model, ReluNetwork):
+            raise TypeError(f"the network engine was asked about a {type(model).__name__}")
+        margins = network_margins(model, problem.target_index, problem.target.probability)
+        moves = Moves.of(problem)
+        scenarios = Scenarios(problem)
+        network = MarginNetwork.of(margins)
+        rng = np.random.default_rng(seed)
+        network = network.divided(_size_of_margins(network, moves, scenarios, rng))
+        return cls(problem, network, moves, scenarios, MoveProgram(moves), accept, clock, rng)
+
+    def set_cutoff(self, cutoff: float) -> None:
+        """Bound the rounding of margins for all centres within the cutoff."""
+        magnitude = np.abs(self.problem.factual) + np.maximum(self.problem.walls.up, self.problem.walls.down) + 1.0
+        for column in (self.moves.plus, self.moves.minus):
+            used = column >= 0
+            np.add.at(magnitude, column[used], self.moves.unit[used] * np.minimum(cutoff, self.moves.high[used]))
+        self.rounding = self.network.rounding(magnitude)
+
+    def count(self, what: str, amount: float = 1.0) -> None:
+        self.counters[what] = self.counters.get(what, 0.0) + amount
+
+    def attack(self, center: Floats, starts: int = 8, rounds: int = 10, remember: int = 1) -> float:
+        """The smallest margin found in the region around a centre; the worst points join the pool if negative."""
+        self.count("attacks")
+        body = self.problem.body(center)
+        pool = self.scenarios.points(center)
+        margin = self.network.worst(pool)
+        nearest = pool[np.argsort(margin, kind="stable")[:4]]
+        values, points = find_weak_points(self.network, body, self.rng, starts, rounds, nearest)
+        for value, point in zip(values[:remember], points[:remember], strict=True):
+            if value < 0.0:
+                self.scenarios.add(center, point)
+        return float(min(values[0], margin.min()))
+
+    def offer(self, center: Floats) -> bool:
+        """Ask the judge about a centre that is closer than the best; True if it became the best."""
+        distance = self.problem.measure(center)
+        key = center.tobytes()
+        if distance >= self.best_distance or key in self._refused or not self.problem.admissible(center):
+            return False
+        if self.attack(center, starts=32, rounds=16) < 0.0:
+            return False
+        self._refused.add(key)
+        self.count("verdicts")
+        verdict = self.accept(center)
+        if isinstance(verdict, Certificate):
+            self.best, self.certificate, self.best_distance = verdict.body.center, verdict, distance
+            self.clock.report(best_distance=distance)
+            return True
+        if isinstance(verdict, Counterexample):
+            self.scenarios.add(center, verdict.point)
+        else:
+            self.undecided = verdict.reason
+        return False
+
+    def prove(self, lower_bound: float) -> None:
+        """Publish a proven lower bound on the distance of every valid centre."""
+        if lower_bound > self.lower_bound:
+            self.lower_bound = lower_bound
+            self.clock.report(lower_bound=min(lower_bound, self.best_distance))
+
+
+def _size_of_margins(
+    network: MarginNetwork, moves: Moves, scenarios: Scenarios, rng: np.random.Generator
+) -> float:
+    """What a margin of "1" should mean: the larger of the margin at the factual and a tenth of a typical steepest slope
+    per unit of distance. Programs are then well scaled, and tolerances can be absolute."""
+    start = moves.center(moves.low)
+    near = np.clip(moves.low + rng.uniform(0.0, 0.5, (16, moves.size)), moves.low, moves.high)
+    Y = np.vstack([scenarios.points(moves.center(v), slice(0, 1)) for v in (moves.low, *near)])
+    size = float(np.abs(network.margins(scenarios.points(start, slice(0, 1)))).max())
+    for r in range(network.n_rivals):
+        _, slope, _ = network.gradient(Y, np.full(len(Y), r))
+        if moves.size:
+            size = max(size, 0.1 * float(np.median(np.abs(moves.pull(slope)).max(axis=1))))
+    return size if np.isfinite(size) and size > 0.0 else 1.0

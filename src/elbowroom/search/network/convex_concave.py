@@ -1,0 +1,95 @@
+"""Incumbents for one hidden layer: the convex-concave procedure.
+
+Tangents at the present centre replace the neurons with positive output weight (an underestimate), the others are
+concave and kept exact by cuts. Every solution is valid for the scenarios at hand; the attack adds new ones.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from elbowroom.numerics import Bools, Floats
+from elbowroom.search.network.candidates import Hunt
+from elbowroom.search.network.incumbent import SAFETY
+
+
+class _Inner:
+    """The inner approximation of all margins around one centre."""
+
+    def __init__(self, hunt: Hunt, x: Floats) -> None:
+        self.hunt = hunt
+        self.weight, self.bias = hunt.network.weights[0], hunt.network.biases[0]
+        self.out, self.out_bias = hunt.network.weights[1], hunt.network.biases[1]
+        self.pattern: Bools = np.zeros((0, self.bias.size), dtype=bool)
+        self.x = x
+
+    def values(self, x: Floats) -> Floats:
+        """(scenarios, rivals): tangents for positive, exact values for negative output weights."""
+        known, pool = len(self.pattern), self.hunt.scenarios
+        if known < len(pool):
+            at_start = pool.points(self.x, slice(known, len(pool))) @ self.weight.T + self.bias > 0.0
+            self.pattern = np.vstack([self.pattern, at_start])
+        self.z = pool.points(x) @ self.weight.T + self.bias
+        relu = np.maximum(self.z, 0.0)
+        return np.asarray(
+            (self.z * self.pattern) @ np.maximum(self.out, 0.0).T + relu @ np.minimum(self.out, 0.0).T + self.out_bias
+        )
+
+    def cut(self, x: Floats, v: Floats, j: int, r: int, value: float) -> tuple[Floats, float]:
+        """The tangent at x of the inner margin, as a row g v >= h."""
+        active = np.where(self.out[r] > 0.0, self.pattern[j], self.z[j] > 0.0)
+        slope = (self.out[r] * active) @ self.weight
+        g = self.hunt.moves.pull(np.where(self.hunt.scenarios.following(x, slice(j, j + 1))[0], slope, 0.0))
+        return g, SAFETY - value + float(g @ v)
+
+
+def improve(hunt: Hunt, start: Floats, rounds: int = 8, cuts: int = 60) -> bool:
+    """Run the procedure from a start; offer what it ends with. True if the best improved."""
+    moves = hunt.moves
+    x, reached, best = start, np.inf, None
+    for _ in range(rounds):
+        solved = _solve_inner(hunt, x, min(reached, hunt.best_distance), cuts)
+        if solved is None:
+            break
+        distance = hunt.problem.measure(solved)
+        if distance >= reached * (1.0 - 1e-7):
+            break
+        x, reached, best = solved, distance, solved
+    del moves
+    return best is not None and hunt.offer(best)
+
+
+def _solve_inner(hunt: Hunt, x: Floats, target: float, cuts: int) -> Floats | None:
+    """The closest centre in the inner approximation around x, robust against the attack; None if not below target."""
+    moves = hunt.moves
+    inner = _Inner(hunt, x)
+    v = moves.of_center(x)
+    value = inner.values(x)
+    rows = []
+    for flat in np.argsort(value, axis=None, kind="stable")[:6]:
+        j, r = divmod(int(flat), value.shape[1])
+        rows.append(inner.cut(x, v, j, r, float(value[j, r])))
+    hunt.program.load(np.array([g for g, _ in rows]), np.array([h for _, h in rows]), moves.low, moves.high)
+    reach = target if np.isfinite(target) else 1e9
+    for _ in range(cuts):
+        if hunt.clock.expired:
+            return None
+        solved = hunt.program.solve(reach)
+        if solved.v is None or moves.measure(solved.v) >= target * (1.0 - 1e-9):
+            return None
+        center = moves.center(solved.v)
+        v = moves.of_center(center)
+        value = inner.values(center)
+        worst = [divmod(int(k), value.shape[1]) for k in np.argsort(value, axis=None, kind="stable")[:3]]
+        violated = [(j, r) for j, r in worst if value[j, r] < SAFETY - 1e-9]
+        if not violated:
+            known = len(hunt.scenarios)
+            if hunt.attack(center) >= 0.5 * SAFETY:
+                return center
+            value = inner.values(center)
+            violated = [(j, int(np.argmin(value[j]))) for j in range(known, len(value))]
+            if not violated:
+                return None
+        for j, r in violated:
+            hunt.program.cut(*inner.cut(center, v, j, r, float(value[j, r])))
+    return None

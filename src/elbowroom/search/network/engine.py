@@ -1,0 +1,106 @@
+"""The network engine: candidates, proof, answer."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from elbowroom.numerics import TOLERANCES
+from elbowroom.problem import Distance, RecourseProblem
+from elbowroom.search.contract import Accept, Clock, Outcome
+from elbowroom.search.network.candidates import Hunt
+from elbowroom.search.network.convex_concave import improve
+from elbowroom.search.network.incumbent import descend, starts, walk_back
+from elbowroom.search.network.moves import Moves
+from elbowroom.search.network.shallow import End, ShallowTree
+
+
+def search_network(problem: RecourseProblem, accept: Accept, clock: Clock, seed: int) -> Outcome:
+    """The closest centre whose whole room has the wanted class, as far as it can be found and proven in time."""
+    hunt = Hunt.begin(problem, accept, clock, seed)
+    if problem.trouble is not None:
+        return Outcome("network", np.inf, reason=problem.trouble)
+    forced = hunt.moves.center(hunt.moves.low)
+    hunt.prove(first_bound(hunt))
+    if hunt.offer(forced):
+        hunt.prove(hunt.best_distance)
+        return answer(hunt)
+    shallow = hunt.network.depth == 1
+    local = improve if shallow else descend
+    local(hunt, forced)
+    for start in starts(hunt):
+        if clock.expired:
+            break
+        nearer = walk_back(hunt, start)
+        if not local(hunt, nearer):
+            hunt.offer(nearer)
+    if shallow and not clock.expired:
+        _close(hunt, ShallowTree(hunt))
+    return answer(hunt)
+
+
+def _close(hunt: Hunt, tree: ShallowTree) -> None:
+    """Prove the best, or look farther and farther out while there is none."""
+    if hunt.best is not None:
+        end, bound = tree.run(hunt.best_distance)
+        hunt.prove(bound)
+        return
+    cutoff = max(2.0 * hunt.lower_bound, 0.05)
+    while not hunt.clock.expired:
+        end, bound = tree.run(cutoff)
+        if end is End.STOPPED or hunt.best is not None or tree.loose < np.inf:
+            hunt.prove(bound)
+            return
+        if cutoff >= farthest(hunt.moves):
+            hunt.prove(np.inf)
+            return
+        hunt.prove(bound)
+        cutoff *= 2.0
+
+
+def farthest(moves: Moves) -> float:
+    """The distance of the farthest corner of the limits."""
+    return moves.measure(moves.high) * (1.0 + 1e-9)
+
+
+def first_bound(hunt: Hunt) -> float:
+    """Lipschitz: the margin of the nearest admissible point must rise to 0 at a rate of at most |W_L| ... |W_1|."""
+    moves = hunt.moves
+    start = moves.center(moves.low)
+    forced = moves.measure(moves.low)
+    y = hunt.scenarios.points(start, slice(0, 1))
+    missing = -hunt.network.margins(y)[0] - hunt.network.rounding(np.abs(y[0]))
+    steep = hunt.network.steepness()
+    rate = (steep[:, moves.plus] * (moves.plus >= 0) + steep[:, moves.minus] * (moves.minus >= 0)) * moves.unit
+    bound = forced
+    for r in np.flatnonzero(missing > 0.0):
+        if (rate[r, moves.cost == 0.0] > 0.0).any():
+            continue
+        block_rate = np.zeros(moves.n_blocks)
+        np.maximum.at(block_rate, moves.block, rate[r])
+        match moves.distance:
+            case Distance.L1:
+                dual = block_rate.max(initial=0.0)
+            case Distance.L2:
+                dual = float(np.sqrt(np.square(block_rate).sum()))
+            case Distance.LINF:
+                dual = block_rate.sum()
+        if dual <= 0.0:
+            return np.inf
+        if not moves.low.any():
+            bound = max(bound, float(missing[r] / dual) * (1.0 - 1e-12))
+    return bound
+
+
+def answer(hunt: Hunt) -> Outcome:
+    reason = ""
+    if hunt.best is None:
+        if hunt.lower_bound == np.inf:
+            reason = "it is proven that no point within the limits has the wanted class with its room"
+        elif hunt.undecided:
+            reason = f"candidates were found, but the judge could not decide them: {hunt.undecided}"
+        else:
+            reason = "no centre was found whose whole room has the wanted class; a longer time limit may help"
+    return Outcome(
+        "network", min(hunt.lower_bound, hunt.best_distance) if hunt.best is not None else hunt.lower_bound,
+        hunt.best, hunt.certificate, reason, TOLERANCES.continuous_gap, dict(hunt.counters),
+    )  # fmt: skip

@@ -1,0 +1,117 @@
+"""Good centres without a proof: sequential linear programs over the scenarios.
+
+At a centre x the margin of each scenario is replaced by its tangent, margin(y_s(x)) + grad . (y_s(x') - y_s(x)), and the
+closest x' for which all tangents reach a small SAFETY margin is the next centre (a linear program). The attack adds
+scenarios on the way. Starts: the factual, gradient ascent from it, and random points of the wanted class nearby.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from elbowroom.numerics import Floats
+from elbowroom.search.network.candidates import Hunt
+
+SAFETY = 1e-7  # margin aimed for (margins are scaled to about 1): the judge needs some air
+
+
+def descend(hunt: Hunt, start: Floats, rounds: int = 40) -> bool:
+    """Sequential linear programs from a start; offers what survives the attack. True if the best improved."""
+    moves, scenarios, network = hunt.moves, hunt.scenarios, hunt.network
+    x = start
+    improved = False
+    for k in range(rounds):
+        if hunt.clock.expired:
+            break
+        weakest = hunt.attack(x, starts=6, rounds=8, remember=4)
+        distance = hunt.problem.measure(x)
+        if weakest >= 0.5 * SAFETY and distance < hunt.best_distance * (1.0 - 1e-9):
+            improved |= hunt.offer(x)
+        Y = scenarios.points(x)
+        margin = network.margins(Y)
+        rows, lows = [], []
+        v = moves.of_center(x)
+        for r in range(network.n_rivals):
+            chosen = np.argsort(margin[:, r], kind="stable")[:60]
+            value, slope, _ = network.gradient(Y[chosen], np.full(chosen.size, r))
+            tangent = moves.pull(np.where(scenarios.following(x, chosen), slope, 0.0))
+            rows.append(tangent)
+            lows.append(SAFETY - value + tangent @ v)
+        reach = 1e9 if not np.isfinite(hunt.best_distance) else max(hunt.best_distance, 1e-12)
+        hunt.program.load(np.vstack(rows), np.concatenate(lows), moves.low, moves.high)
+        solved = hunt.program.solve(reach)
+        if solved.v is None:
+            break
+        if k >= 15:  # tangents that chase each other: go half way
+            solved_v = 0.5 * (v + solved.v)
+        else:
+            solved_v = solved.v
+        following = moves.center(solved_v)
+        if np.abs(moves.of_center(following) - v).max(initial=0.0) <= 1e-11 * max(1.0, distance):
+            break
+        x = following
+    return improved
+
+
+def walk_back(hunt: Hunt, good: Floats, steps: int = 12) -> Floats:
+    """The nearest point to the factual on the segment to a good centre that still survives a quick attack."""
+    moves = hunt.moves
+    v = moves.of_center(good)
+    near, far, best = 0.0, 1.0, good
+    for _ in range(steps):
+        middle = 0.5 * (near + far)
+        x = moves.center(moves.low + middle * (v - moves.low))
+        if hunt.problem.admissible(x) and hunt.attack(x, starts=3, rounds=5) >= 0.0:
+            far, best = middle, x
+        else:
+            near = middle
+    return best
+
+
+def starts(hunt: Hunt, wanted: int = 4) -> list[Floats]:
+    """Points of the wanted class, nearest first: gradient ascent from the factual, then random ones at growing range."""
+    found: list[Floats] = []
+    ascent = _ascend(hunt)
+    if ascent is not None:
+        found.append(ascent)
+    moves = hunt.moves
+    if moves.size == 0:
+        return found
+    near: list[tuple[float, int, Floats]] = []
+    for size in (0.25, 0.5, 1.0, 2.0, 4.0):
+        if len(near) >= wanted or hunt.clock.expired:
+            break
+        amount = hunt.rng.uniform(0.0, size, (400, moves.size)) * (hunt.rng.random((400, moves.size)) < 0.5)
+        amount = np.clip(amount, moves.low, moves.high)
+        X = np.array([moves.center(a) for a in amount])
+        for i in np.flatnonzero(hunt.network.worst(X) >= 0.0):
+            near.append((hunt.problem.measure(X[i]), len(near), X[i]))
+    near.sort(key=lambda item: item[:2])
+    return found + [x for _, _, x in near[:wanted]]
+
+
+def _ascend(hunt: Hunt, rounds: int = 60) -> Floats | None:
+    """Steepest ascent of the worst margin over the scenarios, in the cheapest coordinates, with doubling steps."""
+    moves = hunt.moves
+    if moves.size == 0:
+        return None
+    v = moves.low.copy()
+    step = 1e-3
+    value = hunt.attack(moves.center(v), starts=4, rounds=5)
+    for _ in range(rounds):
+        if value >= 0.0 or hunt.clock.expired:
+            break
+        x = moves.center(v)
+        Y = hunt.scenarios.points(x)
+        i = int(np.argmin(hunt.network.worst(Y)))
+        _, slope, _ = hunt.network.gradient(Y[i : i + 1])
+        direction = moves.pull(slope[0])
+        trial = np.clip(v + step * direction / max(np.abs(direction).max(), 1e-300), moves.low, moves.high)
+        reached = hunt.attack(moves.center(trial), starts=4, rounds=5)
+        if reached > value:
+            v, value, step = trial, reached, step * 2.0
+        else:
+            step *= 0.5
+            if step < 1e-9:
+                break
+    return moves.center(v) if value >= 0.0 else None

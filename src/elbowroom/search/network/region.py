@@ -1,0 +1,85 @@
+"""The part of the search space that a node still covers, and what the moves may do inside it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from elbowroom.numerics import Floats
+from elbowroom.problem import Distance
+from elbowroom.search.network.moves import Moves
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Moves with low <= v <= high; ``used`` are blocks that count as changed (for at-most rules)."""
+
+    low: Floats
+    high: Floats
+    used: frozenset[int] = frozenset()
+
+    def within(self, moves: Moves, cutoff: float) -> Reach | None:
+        """The moves of this part with distance at most the cutoff; None if there are none."""
+        forced = moves.measure(self.low)
+        if forced > cutoff or (self.low > self.high).any():
+            return None
+        priced = moves.cost > 0.0
+        match moves.distance:
+            case Distance.L1:
+                budget = max(cutoff - forced, 0.0)
+                reach = np.where(priced, self.low + budget, np.inf)
+            case Distance.L2:
+                left = max(cutoff * cutoff - forced * forced, 0.0)
+                reach = np.where(priced, np.sqrt(left + self.low * self.low), np.inf)
+                budget = float(np.sqrt(left * max(moves.n_blocks, 1)))
+            case Distance.LINF:
+                reach = np.where(priced, cutoff, np.inf)
+                budget = np.inf
+        grow = 1.0 + 1e-12  # rounded outwards: a wider part only weakens the bounds
+        return Reach(self.low, np.maximum(np.minimum(self.high, reach * grow), self.low), budget * grow, moves.cost)
+
+    def split(self, moves: Moves, i: int, at: float) -> tuple[Part, Part]:
+        """Two parts: move i at most ``at``; move i at least ``at`` (one whole step more for whole moves)."""
+        high = self.high.copy()
+        low = self.low.copy()
+        if moves.whole[i]:
+            steps = np.floor(at / moves.step[i] + 1e-9)
+            high[i], low[i] = steps * moves.step[i], (steps + 1.0) * moves.step[i]
+        else:
+            high[i] = low[i] = at
+        above = self.high.copy()
+        if low[i] > 0.0:  # the other moves of the block exclude this one
+            above[(moves.block == moves.block[i]) & (np.arange(moves.size) != i)] = 0.0
+        above[i] = max(above[i], low[i]) if not moves.whole[i] else above[i]
+        return replace(self, high=high), self.with_limits(moves, low, above)
+
+    def with_limits(self, moves: Moves, low: Floats, high: Floats) -> Part:
+        return replace(self, low=low, high=high)
+
+    def one_sided(self, moves: Moves, i: int, k: int) -> tuple[Part, Part]:
+        """Two parts for two moves of one block that cannot both happen."""
+        first, second = self.high.copy(), self.high.copy()
+        first[i] = 0.0
+        second[k] = 0.0
+        return replace(self, high=first), replace(self, high=second)
+
+    def counted(self, moves: Moves, block: int) -> tuple[Part, Part]:
+        """Two parts for an at-most rule: the block stays as it is; the block counts as changed."""
+        still = self.high.copy()
+        still[moves.block == block] = 0.0
+        used = self.used | {block}
+        high = self.high.copy()
+        if moves.most_changes is not None and len(used) >= moves.most_changes:
+            high[~np.isin(moves.block, list(used))] = 0.0
+        return replace(self, high=still), Part(self.low, high, used)
+
+
+@dataclass(frozen=True, eq=False)
+class Reach:
+    """{v : low <= v <= high, cost . (v - low) <= budget}: contains every centre of a part within the cutoff."""
+
+    low: Floats
+    high: Floats
+    budget: float
+    cost: Floats

@@ -1,0 +1,192 @@
+"""The largest room around a point in which every point has the wanted class.
+
+One method for all families: the judge is asked about a radius. It certifies (the radius is a lower bound) or gives a
+point of another class; the smallest radius whose room contains that point is an upper bound. Then halve. For trees the
+radius just below the newest upper bound is tried as well: bad cells are finitely many, so that this ends with two
+neighbouring floats, the larger of which lets the witness in.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias, assert_never
+
+import numpy as np
+
+from elbowroom.models import LinearModel, Model, ReluNetwork, TreeEnsemble
+from elbowroom.numerics import TOLERANCES, Bools, Floats, from_ordinal, ordinal
+from elbowroom.problem import Body, Shape, Space, Target, Walls
+from elbowroom.result import Certificate, Counterexample, RadiusResult, Verdict
+from elbowroom.search.contract import Clock
+
+AcceptBody: TypeAlias = Callable[[Body], Verdict]
+
+NORM_OF_SHAPE = {Shape.BOX: "linf", Shape.BALL: "l2", Shape.DIAMOND: "l1"}
+_LINEAR_GAP = 1e-12
+_LARGEST = 2.0**40  # in units of the scales; a class that holds farther out is called unbounded above
+_LONGEST = 2.0**1000  # raw units; far from overflow
+
+
+def largest_radius(
+    model: Model, space: Space, point: Floats, target: Target, shape: Shape, accept: AcceptBody, clock: Clock
+) -> RadiusResult:
+    """Both bounds on the largest radius, in units of the scales.
+
+    Immutable columns and the categories of one-hot groups stay as they are; rooms are clipped to the bounds of the
+    space and whole columns take whole values. A point that has not (safely) the wanted class itself gives lower =
+    upper = 0 with the point as witness; a class that holds everywhere gives lower = upper = inf. If the time ends,
+    the bounds are still proven, only farther apart.
+    """
+    del target  # the judge behind ``accept`` knows it
+    rooms = _Rooms.around(space, point, shape)
+    search = _Bracket(rooms, accept, clock)
+    search.ask(0.0)
+    if search.upper > 0.0:
+        far = rooms.reach(model)
+        search.ask(far if far <= rooms.largest else min(1.0, rooms.largest))
+        if far <= search.lower:
+            search.lower = math.inf
+        else:
+            search.enclose()
+            search.close(_gap(model), finite=isinstance(model, TreeEnsemble))
+    return RadiusResult(search.lower, search.upper, NORM_OF_SHAPE[shape], search.witness, clock.seconds)
+
+
+def _gap(model: Model) -> float:
+    match model:
+        case LinearModel():
+            return _LINEAR_GAP
+        case TreeEnsemble():
+            return 0.0
+        case ReluNetwork():
+            return TOLERANCES.radius_gap
+        case _:
+            assert_never(model)
+
+
+@dataclass(frozen=True, eq=False)
+class _Rooms:
+    """The room of every radius around one point; larger radii give larger rooms, also in floating point."""
+
+    space: Space
+    point: Floats
+    shape: Shape
+    unit: Floats  # raw units per radius; 0 where a column does not move
+    lower: Floats
+    upper: Floats
+
+    @classmethod
+    def around(cls, space: Space, point: Floats, shape: Shape) -> _Rooms:
+        fixed = np.array([feature.immutable for feature in space.features]) | (space.group_of >= 0)
+        return cls(
+            space,
+            point,
+            shape,
+            np.where(fixed, 0.0, space.scale),
+            np.where(fixed, point, space.lower),
+            np.where(fixed, point, space.upper),
+        )
+
+    def body(self, radius: float) -> Body:
+        widths = radius * self.unit
+        return Body.around(self.point, Walls(self.shape, widths, widths), self.lower, self.upper, self.space.whole)
+
+    @property
+    def largest(self) -> float:
+        """The largest radius worth asking for; its room is finite."""
+        return min(_LARGEST, _LONGEST / max(1.0, float(self.unit.max()), float(np.abs(self.point).max())))
+
+    def norm(self, lengths: Floats) -> float:
+        match self.shape:
+            case Shape.BOX:
+                return float(lengths.max(initial=0.0))
+            case Shape.BALL:
+                return math.hypot(*lengths)
+            case Shape.DIAMOND:
+                return float(lengths.sum())
+            case _:
+                assert_never(self.shape)
+
+    def reach(self, model: Model) -> float:
+        """A radius whose room holds everything a larger room could add: all limits, and one point of every cell."""
+        moves = self.unit > 0.0
+        extent = np.maximum(self.point - self.lower, self.upper - self.point)
+        if isinstance(model, TreeEnsemble):
+            for f, cuts in enumerate(model.cuts):
+                far = max(abs(cuts[0] - self.point[f]), abs(cuts[-1] - self.point[f])) if cuts.size else 0.0
+                step = 1.0 if self.space.whole[f] else float(np.spacing(abs(self.point[f]) + far))
+                extent[f] = min(extent[f], far + 2.0 * step) if cuts.size else 0.0
+        else:
+            extent = np.where(_used(model), extent, 0.0)
+        lengths = np.where(moves, extent, 0.0) / np.where(moves, self.unit, 1.0)
+        return self.norm(lengths) * (1.0 + 1e-9)
+
+    def admits(self, witness: Floats, top: float) -> float:
+        """The smallest radius <= top whose room contains the witness; the room of ``top`` does."""
+        moves = self.unit > 0.0
+        lengths = np.where(moves, np.abs(witness - self.point) / np.where(moves, self.unit, 1.0), 0.0)
+        guess = int(ordinal(min(self.norm(lengths), top)))
+        inside, outside, step = int(ordinal(top)), -1, 1
+        while inside - outside > 1:  # first widen around the guess, then halve
+            middle = min(max(guess, outside + 1), inside - 1)
+            if self.body(float(from_ordinal(middle))).contains(witness)[0]:
+                inside, guess = middle, middle - step
+            else:
+                outside, guess = middle, middle + step
+            step *= 2
+            if not outside < guess < inside:
+                guess = (outside + inside) // 2
+        return float(from_ordinal(inside))
+
+
+def _used(model: LinearModel | ReluNetwork) -> Bools:
+    """Columns that the model looks at."""
+    first = model.affine if isinstance(model, LinearModel) else model.layers[0]
+    return np.asarray((first.weight != 0.0).any(axis=0) | (first.error_slope != 0.0).any(axis=0))
+
+
+class _Bracket:
+    """lower: certified; upper: refuted by ``witness``; doubted: the smallest radius the judge could not settle."""
+
+    def __init__(self, rooms: _Rooms, accept: AcceptBody, clock: Clock) -> None:
+        self.rooms, self.accept, self.clock = rooms, accept, clock
+        self.lower, self.upper, self.doubted = 0.0, math.inf, math.inf
+        self.witness: Floats | None = None
+
+    def ask(self, radius: float) -> None:
+        verdict = self.accept(self.rooms.body(radius))
+        if isinstance(verdict, Certificate):
+            self.lower = max(self.lower, radius)
+        elif isinstance(verdict, Counterexample):
+            self.upper = self.rooms.admits(verdict.point, radius)
+            self.witness = verdict.point
+        else:
+            self.doubted = min(self.doubted, radius)
+        self.clock.report(note=f"radius in [{self.lower:.6g}, {self.upper:.6g}]")
+
+    @property
+    def top(self) -> float:
+        return min(self.upper, self.doubted)
+
+    def enclose(self) -> None:
+        """Double the radius until a room is refused."""
+        radius = max(self.lower, 0.5)
+        while self.upper == math.inf and 2.0 * radius <= self.rooms.largest and not self.clock.expired:
+            radius *= 2.0
+            self.ask(radius)
+
+    def close(self, gap: float, finite: bool) -> None:
+        """Halve until the bounds meet; with finitely many critical radii also try the float below the upper one."""
+        while self.top < math.inf and not self.clock.expired:
+            below = float(from_ordinal(int(ordinal(self.top)) - 1))
+            if self.top - self.lower <= gap * self.top or below <= self.lower:
+                return
+            if finite and self.upper <= self.doubted:
+                self.ask(below)
+                if self.top <= self.lower or self.lower == below:
+                    return
+            middle = self.lower + (self.top - self.lower) / 2
+            if self.lower < middle < self.top:
+                self.ask(middle)

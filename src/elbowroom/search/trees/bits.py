@@ -1,0 +1,149 @@
+"""Sets of leaves as bits.
+
+The leaves of a tree are sorted by value and get one bit each; trees share words where they fit. The leaves that meet a
+range of cells are the AND of two stored rows per dimension ("last cell >= a" and "first cell <= b"), and the smallest
+and largest value that a tree can take there are its lowest and highest bit.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from llvmlite import ir
+from numba.core import types
+from numba.extending import intrinsic
+
+from elbowroom.numerics import Floats, Ints
+from elbowroom.search.trees.compiled import Words, kernel
+
+ZERO = np.uint64(0)
+ONE = np.uint64(1)
+
+
+class Ensemble(NamedTuple):
+    """A tree ensemble over cells, once per rival row: everything the kernels know about the model.
+
+    Rival r owns trees tree_start[r] : tree_start[r + 1] and words word_start[r] : word_start[r + 1]. A region is good
+    for r if base[r] + sum of leaf values >= need[r] everywhere. Tree t owns segments segment_start[t] :
+    segment_start[t + 1]; segment s is the bits segment_mask[s] of word segment_word[s], and bit i of it is leaf
+    segment_first[s] + i. Leaf l covers cells entry_low : entry_high of dimension entry_dim for its entries (elsewhere
+    all cells). Row row_start[d] + c // stride of ``at_least`` holds the leaves whose last cell is >= (c // stride)
+    stride; with stride > 1 (models too large for one row per cell) the leaves in between are cleared one by one.
+    """
+
+    tree_start: Ints
+    word_start: Ints
+    base: Floats
+    need: Floats
+    biggest: Floats  # (rivals,) |base| + sum over trees of the largest |value|
+    guard: Floats  # (rivals,) more than the rounding of any sum of gains: bounds stay on the safe side
+    segment_start: Ints
+    segment_word: Ints
+    segment_mask: Words
+    segment_first: Ints
+    value: Floats
+    entry_start: Ints
+    entry_dim: Ints
+    entry_low: Ints
+    entry_high: Ints
+    last: Ints  # (dims,) index of the last cell
+    cell_start: Ints  # (dims + 1,) offsets of cells in flat arrays
+    row_start: Ints  # (dims + 1,) offsets of stored rows
+    stride: int
+    at_least: Words  # (rows, words)
+    at_most: Words  # (rows, words)
+    high_start: Ints  # (cells + 1,) leaves by last cell, for stride > 1
+    high_word: Ints
+    high_bit: Words
+    low_start: Ints  # (cells + 1,) leaves by first cell, for stride > 1
+    low_word: Ints
+    low_bit: Words
+    everything: Words  # (words,) all leaves
+
+
+@intrinsic
+def lowest(context: Any, x: Any) -> Any:
+    """Index of the lowest set bit of a nonzero word."""
+
+    def generate(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
+        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 0))
+
+    return types.uint64(types.uint64), generate
+
+
+@intrinsic
+def leading_zeros(context: Any, x: Any) -> Any:
+    """63 minus the index of the highest set bit of a nonzero word."""
+
+    def generate(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
+        return builder.ctlz(args[0], ir.Constant(ir.IntType(1), 0))
+
+    return types.uint64(types.uint64), generate
+
+
+@kernel
+def keep_at_least(mask: Words, model: Ensemble, dim: int, cell: int, begin: int, end: int) -> None:
+    """Drop the leaves that end before ``cell`` of a dimension, in words begin..end."""
+    if cell <= 0:
+        return
+    stride = model.stride
+    row = model.row_start[dim] + cell // stride
+    for w in range(begin, end):
+        mask[w] &= model.at_least[row, w]
+    if stride > 1:
+        first = model.cell_start[dim]
+        for i in range(model.high_start[first + cell - cell % stride], model.high_start[first + cell]):
+            mask[model.high_word[i]] &= ~model.high_bit[i]
+
+
+@kernel
+def keep_at_most(mask: Words, model: Ensemble, dim: int, cell: int, begin: int, end: int) -> None:
+    """Drop the leaves that begin after ``cell`` of a dimension, in words begin..end."""
+    last = model.last[dim]
+    if cell >= last:
+        return
+    stride = model.stride
+    block = (cell + stride - 1) // stride
+    row = model.row_start[dim] + block
+    for w in range(begin, end):
+        mask[w] &= model.at_most[row, w]
+    if stride > 1:
+        first = model.cell_start[dim]
+        for i in range(model.low_start[first + cell + 1], model.low_start[first + min(block * stride, last) + 1]):
+            mask[model.low_word[i]] &= ~model.low_bit[i]
+
+
+@kernel
+def smallest_sum(mask: Words, model: Ensemble, rival: int) -> float:
+    """base + sum over trees of the smallest leaf value in the set."""
+    total = model.base[rival]
+    for t in range(model.tree_start[rival], model.tree_start[rival + 1]):
+        for s in range(model.segment_start[t], model.segment_start[t + 1]):
+            bits = mask[model.segment_word[s]] & model.segment_mask[s]
+            if bits != ZERO:
+                total += model.value[model.segment_first[s] + np.int64(lowest(bits))]
+                break
+    return total
+
+
+@kernel
+def largest_sum(mask: Words, model: Ensemble, rival: int) -> float:
+    """base + sum over trees of the largest leaf value in the set."""
+    total = model.base[rival]
+    for t in range(model.tree_start[rival], model.tree_start[rival + 1]):
+        for s in range(model.segment_start[t + 1] - 1, model.segment_start[t] - 1, -1):
+            bits = mask[model.segment_word[s]] & model.segment_mask[s]
+            if bits != ZERO:
+                total += model.value[model.segment_first[s] + 63 - np.int64(leading_zeros(bits))]
+                break
+    return total
+
+
+@kernel
+def shortfall(mask: Words, model: Ensemble) -> float:
+    """How much the rivals' smallest sums lack in all; 0 proves that every cell of the range is good."""
+    lack = 0.0
+    for r in range(model.need.shape[0]):
+        lack += max(0.0, model.need[r] - smallest_sum(mask, model, r))
+    return lack

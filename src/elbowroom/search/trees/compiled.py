@@ -1,0 +1,60 @@
+"""How the kernels of this folder are compiled, and the few tools that all of them share.
+
+Kernels get plain arrays bundled in named tuples, so each has exactly one signature and is compiled once; the result is
+kept in numba's disk cache. Where no place for a cache can be written, kernels are compiled anew in every process.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numba
+import numpy as np
+import numpy.typing as npt
+
+from elbowroom.numerics import Floats, Ints
+
+Words = npt.NDArray[np.uint64]
+Shorts = npt.NDArray[np.int32]
+F = TypeVar("F", bound=Callable[..., Any])
+
+LOGGER = logging.getLogger("elbowroom.search.trees")
+
+
+def kernel(function: F) -> F:
+    """Compile on first use, and keep the machine code on disk if there is a place for it."""
+    try:
+        return numba.njit(cache=True, error_model="numpy")(function)  # type: ignore[no-any-return]
+    except RuntimeError:  # numba found no directory that it may write to
+        return numba.njit(error_model="numpy")(function)  # type: ignore[no-any-return]
+
+
+@kernel
+def sort_by(order: Ints, key: Floats, size: int) -> None:
+    """Sort order[:size] by key[order[i]], ascending, ties by index (Shell's method: short, stable answers)."""
+    gap = 1
+    while gap < size // 3:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for i in range(gap, size):
+            item = order[i]
+            j = i
+            while j >= gap and (
+                key[order[j - gap]] > key[item] or (key[order[j - gap]] == key[item] and order[j - gap] > item)
+            ):
+                order[j] = order[j - gap]
+                j -= gap
+            order[j] = item
+        gap //= 3
+
+
+@kernel
+def random_below(state: Words, bound: int) -> int:
+    """A pseudo-random whole number in 0 .. bound - 1 (splitmix64; the state is the caller's, so runs repeat)."""
+    state[0] += np.uint64(0x9E3779B97F4A7C15)
+    z = state[0]
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.int64((z ^ (z >> np.uint64(31))) >> np.uint64(1)) % bound  # type: ignore[return-value]

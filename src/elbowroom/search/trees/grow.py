@@ -1,0 +1,73 @@
+"""A bad range of cells, made as large as it gets.
+
+Side after side is moved outwards as far as the rival's largest sum over the range stays too low (the sum only grows
+with the range, so bisection finds the last such cell). The first sides get the most; the order is the caller's.
+"""
+
+from __future__ import annotations
+
+from elbowroom.numerics import Ints
+from elbowroom.search.trees.bits import Ensemble, keep_at_least, keep_at_most, largest_sum
+from elbowroom.search.trees.compiled import Words, kernel
+
+
+@kernel
+def grow(
+    model: Ensemble,
+    rival: int,
+    low: Ints,
+    high: Ints,
+    order: Ints,
+    low_limit: Ints,
+    high_limit: Ints,
+    suffix: Words,
+    spare: Words,
+) -> None:
+    """Enlarge low..high in place, sides in the given order (2 d: downwards, 2 d + 1: upwards), never past the limits.
+
+    ``suffix`` is scratch space of (sides + 1, words), ``spare`` of (3, words).
+    """
+    begin, end = model.word_start[rival], model.word_start[rival + 1]
+    n_sides = order.shape[0]
+    done, rest, trial = spare[0], spare[1], spare[2]
+    for w in range(begin, end):
+        suffix[n_sides, w] = model.everything[w]
+        done[w] = model.everything[w]
+    for i in range(n_sides - 1, -1, -1):  # leaves that meet all sides from i on, as they are
+        d = order[i] // 2
+        for w in range(begin, end):
+            suffix[i, w] = suffix[i + 1, w]
+        if order[i] % 2 == 0:
+            keep_at_least(suffix[i], model, d, low[d], begin, end)
+        else:
+            keep_at_most(suffix[i], model, d, high[d], begin, end)
+    for i in range(n_sides):
+        d, upwards = order[i] // 2, order[i] % 2 == 1
+        near = high[d] if upwards else low[d]
+        far = max(high_limit[d], near) if upwards else min(low_limit[d], near)
+        if near != far:
+            for w in range(begin, end):
+                rest[w] = done[w] & suffix[i + 1, w]
+            attempt = far  # the whole way first: it often works
+            while near != far:
+                for w in range(begin, end):
+                    trial[w] = rest[w]
+                if upwards:
+                    keep_at_most(trial, model, d, attempt, begin, end)
+                else:
+                    keep_at_least(trial, model, d, attempt, begin, end)
+                if largest_sum(trial, model, rival) < model.need[rival]:
+                    near = attempt
+                elif upwards:
+                    far = attempt - 1
+                else:
+                    far = attempt + 1
+                attempt = (near + far + 1) // 2 if upwards else (near + far) // 2
+            if upwards:
+                high[d] = near
+            else:
+                low[d] = near
+        if upwards:
+            keep_at_most(done, model, d, high[d], begin, end)
+        else:
+            keep_at_least(done, model, d, low[d], begin, end)

@@ -1,0 +1,219 @@
+"""Good centres without waiting for a proof.
+
+Ascent: from a start, take again and again the single move (of one dimension or one category) that lowers the shortfall
+of the rivals' smallest sums over the room most per cost, until nothing is lacking (or the adversary finds nothing bad).
+Shrink: bring every changed block back towards home, to the cheapest position at which the room is still all good.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from elbowroom.numerics import Floats, Ints
+from elbowroom.search.trees.adversary import GOOD, Stack, find_bad
+from elbowroom.search.trees.bits import Ensemble, keep_at_least, keep_at_most, shortfall
+from elbowroom.search.trees.compiled import Words, kernel, sort_by
+from elbowroom.search.trees.question import ADDITIVE, Question
+
+LOOK_EVERY = 4  # steps of the ascent between two questions to the adversary
+SHORT_LOOK = 300  # sub-ranges the adversary may visit while climbing
+LONG_LOOK = 20_000  # and before giving up
+SHRINK_LOOK = 3_000
+SHRINK_ROUNDS = 3
+
+
+class Ladder(NamedTuple):
+    """Room for the ascent."""
+
+    prefix: Words  # (blocks + 1, words)
+    suffix: Words
+    trial: Words  # (2, words)
+    low: Ints  # (dims,)
+    high: Ints
+    order: Ints  # (blocks,)
+    price: Floats
+
+    @classmethod
+    def of(cls, n_dims: int, n_blocks: int, n_words: int) -> Ladder:
+        return cls(
+            np.zeros((n_blocks + 1, n_words), np.uint64),
+            np.zeros((n_blocks + 1, n_words), np.uint64),
+            np.zeros((2, n_words), np.uint64),
+            np.zeros(n_dims, np.int64),
+            np.zeros(n_dims, np.int64),
+            np.zeros(n_blocks, np.int64),
+            np.zeros(n_blocks),
+        )
+
+
+@kernel
+def keep_room(mask: Words, model: Ensemble, question: Question, d: int, position: int) -> None:
+    """Leaves that the room at a position of one dimension meets."""
+    i = question.pos_start[d] + position
+    keep_at_least(mask, model, d, question.low_cell[i], 0, mask.shape[0])
+    keep_at_most(mask, model, d, question.high_cell[i], 0, mask.shape[0])
+
+
+@kernel
+def block_price(question: Question, block: int, x: Ints) -> float:
+    """Cost of one block at x."""
+    begin = question.block_start[block]
+    home = question.group_home[block]
+    if home >= 0:
+        return 0.0 if x[home] == 1 else question.group_price[block]  # type: ignore[no-any-return]
+    return question.cost[question.pos_start[begin] + x[begin]]  # type: ignore[no-any-return]
+
+
+@kernel
+def at_home(question: Question, block: int, x: Ints) -> bool:
+    """True if a block has not been changed (or could not be left unchanged)."""
+    home = question.group_home[block]
+    if home >= 0:
+        return x[home] == 1  # type: ignore[no-any-return]
+    begin = question.block_start[block]
+    return x[begin] == question.home[begin] or question.block_counts[block] == 0  # type: ignore[no-any-return]
+
+
+@kernel
+def total_cost(question: Question, x: Ints, without: int) -> tuple[float, int]:
+    """Total cost and number of changes at x, leaving one block out (-1: none)."""
+    total, changes = question.constant, 0
+    for b in range(question.group_home.shape[0]):
+        if b != without:
+            price = block_price(question, b, x)
+            total = total + price if question.norm == ADDITIVE else max(total, price)
+            if not at_home(question, b, x):
+                changes += 1
+    return total, changes
+
+
+@kernel
+def is_good(model: Ensemble, question: Question, x: Ints, limit: int, stack: Stack, ladder: Ladder, work: Ints) -> bool:
+    """True if the adversary finds nothing bad in the room at x."""
+    for d in range(x.shape[0]):
+        ladder.low[d] = question.low_cell[question.pos_start[d] + x[d]]
+        ladder.high[d] = question.high_cell[question.pos_start[d] + x[d]]
+    verdict, _ = find_bad(model, question, ladder.low, ladder.high, limit, stack, work)
+    return verdict == GOOD  # type: ignore[no-any-return]
+
+
+@kernel
+def ascend(
+    model: Ensemble, question: Question, first: Ints, final: Ints, x: Ints, budget: float, steps: int, stack: Stack,
+    ladder: Ladder, work: Ints,
+) -> bool:  # fmt: skip
+    """Climb from x (in place) within positions first..final; True if the room at x is all good at a cost < budget."""
+    n_blocks, n_words = question.group_home.shape[0], model.everything.shape[0]
+    trial, rest = ladder.trial[0], ladder.trial[1]
+    for step in range(steps):
+        for w in range(n_words):
+            ladder.prefix[0, w] = ladder.suffix[n_blocks, w] = model.everything[w]
+        for b in range(n_blocks):
+            for w in range(n_words):
+                ladder.prefix[b + 1, w] = ladder.prefix[b, w]
+            for d in range(question.block_start[b], question.block_start[b + 1]):
+                keep_room(ladder.prefix[b + 1], model, question, d, x[d])
+        for b in range(n_blocks - 1, -1, -1):
+            for w in range(n_words):
+                ladder.suffix[b, w] = ladder.suffix[b + 1, w]
+            for d in range(question.block_start[b], question.block_start[b + 1]):
+                keep_room(ladder.suffix[b], model, question, d, x[d])
+        lack = shortfall(ladder.prefix[n_blocks], model)
+        total, _ = total_cost(question, x, -1)
+        if total < budget:
+            if lack <= 0.0:
+                return True
+            if step % LOOK_EVERY == LOOK_EVERY - 1 and is_good(model, question, x, SHORT_LOOK, stack, ladder, work):
+                return True
+        best_score, best_block, best_position = 0.0, -1, -1
+        for b in range(n_blocks):
+            begin, end = question.block_start[b], question.block_start[b + 1]
+            group = question.group_home[b] >= 0
+            others, changes = total_cost(question, x, b)
+            for w in range(n_words):
+                rest[w] = ladder.prefix[b, w] & ladder.suffix[b + 1, w]
+            for choice in range(end - begin if group else final[begin] - first[begin] + 1):
+                # a category of a group, or a position of a single dimension
+                if group:
+                    if x[begin + choice] == 1 or final[begin + choice] == 0:
+                        continue
+                    stays = begin + choice == question.group_home[b]
+                    price = 0.0 if stays else question.group_price[b]
+                else:
+                    p = first[begin] + choice
+                    if p == x[begin]:
+                        continue
+                    stays = p == question.home[begin] or question.block_counts[b] == 0
+                    price = question.cost[question.pos_start[begin] + p]
+                after = others + price if question.norm == ADDITIVE else max(others, price)
+                if after >= budget or (not stays and changes + 1 > question.changes):
+                    continue
+                for w in range(n_words):
+                    trial[w] = rest[w]
+                if group:
+                    for d in range(begin, end):
+                        keep_room(trial, model, question, d, 1 if d == begin + choice else 0)
+                else:
+                    keep_room(trial, model, question, begin, p)
+                gain = lack - shortfall(trial, model)
+                if gain <= 0.0:
+                    continue
+                rise = after - total
+                score = gain / rise if rise > 0.0 else 1e100 * gain
+                if score > best_score:
+                    best_score, best_block = score, b
+                    best_position = choice if group else p
+        if best_block < 0:
+            return total < budget and is_good(model, question, x, LONG_LOOK, stack, ladder, work)  # type: ignore[no-any-return]
+        begin, end = question.block_start[best_block], question.block_start[best_block + 1]
+        if question.group_home[best_block] >= 0:
+            for d in range(begin, end):
+                x[d] = 1 if d == begin + best_position else 0
+        else:
+            x[begin] = best_position
+    return False
+
+
+@kernel
+def shrink(
+    model: Ensemble, question: Question, first: Ints, final: Ints, x: Ints, stack: Stack, ladder: Ladder, work: Ints
+) -> None:
+    """Bring blocks back towards home while the room stays good, the dearest first."""
+    n_blocks = question.group_home.shape[0]
+    for _ in range(SHRINK_ROUNDS):
+        changed = False
+        for b in range(n_blocks):
+            ladder.order[b] = b
+            ladder.price[b] = -block_price(question, b, x)
+        sort_by(ladder.order, ladder.price, n_blocks)
+        for i in range(n_blocks):
+            b = ladder.order[i]
+            begin, end = question.block_start[b], question.block_start[b + 1]
+            home = question.group_home[b]
+            if home >= 0:
+                if x[home] == 1 or final[home] == 0:
+                    continue
+                now = begin
+                for d in range(begin, end):
+                    if x[d] == 1:
+                        now = d
+                x[now], x[home] = 0, 1
+                if is_good(model, question, x, SHRINK_LOOK, stack, ladder, work):
+                    changed = True
+                else:
+                    x[now], x[home] = 1, 0
+                continue
+            before = x[begin]
+            p = min(max(question.home[begin], first[begin]), final[begin])
+            step = 1 if before > p else -1
+            while p != before:
+                x[begin] = p
+                if is_good(model, question, x, SHRINK_LOOK, stack, ladder, work):
+                    changed = True
+                    break
+                x[begin] = before
+                p += step
+        if not changed:
+            break

@@ -1,0 +1,69 @@
+"""What one row teaches the next.
+
+A bad region (a range of cells on which some rival wins everywhere) is a fact about the model, whatever the row, the
+radius or the limits; accepted centres are good starts for rows nearby. Both are kept per model and wanted class.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from elbowroom.models import TreeEnsemble
+from elbowroom.numerics import Floats, Ints
+from elbowroom.problem import RecourseProblem, Space
+from elbowroom.search.trees.cells import Dimensions, build_ensemble
+from elbowroom.search.trees.compiled import Shorts
+
+MAX_REGIONS = 1000
+MAX_CENTERS = 64
+
+
+class TreeMemory:
+    """The model in cells, the bad regions learned so far and the centres accepted so far, for one wanted class."""
+
+    def __init__(
+        self, model: TreeEnsemble, space: Space, target_index: int, probability: float | None = None
+    ) -> None:
+        self.model = model
+        self.space = space
+        self.target_index = target_index
+        self.probability = probability
+        self.dimensions = Dimensions.of(model, space)
+        self.ensemble = build_ensemble(model, space, target_index, probability, self.dimensions)
+        n_dims = self.dimensions.columns.size
+        self.low: Shorts = np.zeros((0, n_dims), np.int32)
+        self.high: Shorts = np.zeros((0, n_dims), np.int32)
+        self.rival: Ints = np.zeros(0, np.int64)
+        self.centers: list[Floats] = []
+
+    @classmethod
+    def of(cls, problem: RecourseProblem) -> TreeMemory:
+        """A fresh memory for the model and the target of a question about trees."""
+        if not isinstance(problem.model, TreeEnsemble):
+            raise TypeError(f"boxes on trees need a TreeEnsemble, not {type(problem.model).__name__}")
+        return cls(problem.model, problem.space, problem.target_index, problem.target.probability)
+
+    def fits(self, problem: RecourseProblem) -> bool:
+        """True if what was learned holds for this question: same model, wanted class and kinds of columns."""
+        return (
+            self.model is problem.model
+            and self.target_index == problem.target_index
+            and self.probability == problem.target.probability
+            and np.array_equal(self.space.whole, problem.space.whole)
+            and self.space.groups == problem.space.groups
+        )
+
+    def learn(self, low: Shorts, high: Shorts, rival: Ints, uses: Ints) -> None:
+        """Keep the regions that were of use most often (the newest first among equals)."""
+        newest_first = np.arange(uses.size)[::-1]
+        order = newest_first[np.argsort(-uses[newest_first], kind="stable")][:MAX_REGIONS]
+        self.low, self.high, self.rival = low[order].copy(), high[order].copy(), rival[order].copy()
+
+    def remember(self, center: Floats) -> None:
+        """Keep an accepted centre."""
+        self.centers.append(center.copy())
+        del self.centers[:-MAX_CENTERS]
+
+    def nearest_centers(self, problem: RecourseProblem, count: int) -> list[Floats]:
+        """Earlier answers, nearest first."""
+        return sorted(self.centers, key=problem.measure)[:count]

@@ -1,0 +1,96 @@
+"""Open nodes of the best-first search: a pool of ranges of positions and a binary heap over it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from elbowroom.numerics import Floats, Ints
+from elbowroom.search.trees.compiled import Shorts, kernel
+
+# Indices into Nodes.count
+OPEN_NODES = 0  # size of the heap
+USED = 1  # rows of the pool that were ever used
+FREE = 2  # rows that are free again
+SERIAL = 3  # nodes ever pushed: ties go to the newest
+
+
+class Nodes(NamedTuple):
+    """Row i of the pool is a node: positions low[i] .. high[i]; ``delays[i]`` says how often it was put back."""
+
+    low: Shorts  # (capacity, dims)
+    high: Shorts
+    delays: Ints
+    serial: Ints
+    free: Ints
+    key: Floats  # heap: keys and rows of the pool
+    row: Ints
+    count: Ints
+
+    @classmethod
+    def of(cls, capacity: int, n_dims: int) -> Nodes:
+        shape = (capacity, n_dims)
+        pool = np.zeros(shape, np.int32), np.zeros(shape, np.int32)
+        lists = (np.zeros(capacity, np.int64) for _ in range(3))
+        return cls(*pool, *lists, np.zeros(capacity), np.zeros(capacity, np.int64), np.zeros(4, np.int64))
+
+    def doubled(self) -> Nodes:
+        """The same nodes with twice the room."""
+        return Nodes(*(np.concatenate([a, np.zeros_like(a)]) for a in self[:-1]), self.count)
+
+
+@kernel
+def comes_first(nodes: Nodes, key: float, row: int, other: int) -> bool:
+    """Order of the heap: small keys first, the newest first among equals."""
+    if key != nodes.key[other]:
+        return key < nodes.key[other]
+    return nodes.serial[row] > nodes.serial[nodes.row[other]]
+
+
+@kernel
+def push(nodes: Nodes, low: Ints, high: Ints, key: float, delays: int) -> None:
+    """Add a node. The caller has made sure that the pool has a free row."""
+    count = nodes.count
+    if count[FREE] > 0:
+        count[FREE] -= 1
+        row = nodes.free[count[FREE]]
+    else:
+        row = count[USED]
+        count[USED] += 1
+    for d in range(low.shape[0]):
+        nodes.low[row, d], nodes.high[row, d] = low[d], high[d]
+    nodes.delays[row] = delays
+    nodes.serial[row] = count[SERIAL]
+    count[SERIAL] += 1
+    i = count[OPEN_NODES]
+    count[OPEN_NODES] += 1
+    while i > 0 and comes_first(nodes, key, row, (i - 1) // 2):
+        nodes.key[i], nodes.row[i] = nodes.key[(i - 1) // 2], nodes.row[(i - 1) // 2]
+        i = (i - 1) // 2
+    nodes.key[i], nodes.row[i] = key, row
+
+
+@kernel
+def pop(nodes: Nodes, low: Ints, high: Ints) -> tuple[float, int]:
+    """Remove the first node, copy its ranges out, and return its key and how often it was put back."""
+    count = nodes.count
+    key, row = nodes.key[0], nodes.row[0]
+    for d in range(low.shape[0]):
+        low[d], high[d] = nodes.low[row, d], nodes.high[row, d]
+    nodes.free[count[FREE]] = row
+    count[FREE] += 1
+    count[OPEN_NODES] -= 1
+    size = count[OPEN_NODES]
+    last_key, last_row = nodes.key[size], nodes.row[size]
+    i = 0
+    while 2 * i + 1 < size:
+        child = 2 * i + 1
+        if child + 1 < size and comes_first(nodes, nodes.key[child + 1], nodes.row[child + 1], child):
+            child += 1
+        if comes_first(nodes, last_key, last_row, child):
+            break
+        nodes.key[i], nodes.row[i] = nodes.key[child], nodes.row[child]
+        i = child
+    nodes.key[i], nodes.row[i] = last_key, last_row
+    return key, nodes.delays[row]

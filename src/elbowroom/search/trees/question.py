@@ -1,0 +1,280 @@
+"""A question for the kernels: positions, costs and rooms in cells, and the way back to centres.
+
+A member of a fixed one-hot group has the positions 0 and 1, and half the price of the group lies on each of the two
+members that move: on one-hot vectors the costs then add up to 0 (home) or the price (any other category). Inside a free
+group nothing moves, and the room covers all allowed categories. What the model ignores stays as near to the factual as
+the limits allow, at a constant cost.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from elbowroom.errors import InputError
+from elbowroom.numerics import Bools, Floats, Ints
+from elbowroom.problem import AtMost, Distance, LinearRule, RecourseProblem
+from elbowroom.search.trees.cells import Dimensions
+from elbowroom.search.trees.compiled import kernel
+from elbowroom.search.trees.positions import escapes, room_edges
+
+ADDITIVE = 0  # costs of dimensions add up: l1, and l2 with squared moves
+MAXIMUM = 1  # the largest cost counts: linf
+
+
+class Question(NamedTuple):
+    """Everything the kernels know about the question.
+
+    Position p of dimension d is the flat index pos_start[d] + p; its room covers cells low_cell .. high_cell.
+    ``first_low`` is the first position whose low_cell is >= c, ``last_high`` the last one whose high_cell is <= c, and
+    so on, at index edge_start[d] + c + 1 for cells c = -1 .. last + 1 (so that the ends need no special case).
+    Blocks are single dimensions or fixed one-hot groups.
+    """
+
+    pos_start: Ints
+    cost: Floats
+    low_cell: Ints
+    high_cell: Ints
+    home: Ints  # (dims,) the factual, moved into the limits
+    edge_start: Ints
+    first_low: Ints
+    first_high: Ints
+    last_low: Ints
+    last_high: Ints
+    block_start: Ints
+    group_home: Ints  # (blocks,) dimension of the factual's category; -1 for single dimensions
+    group_price: Floats  # (blocks,) cost of another category; 0 for single dimensions
+    block_counts: Ints  # (blocks,) 1 if leaving home is a change, 0 if home itself is one already
+    free_start: Ints  # free groups: their dimensions, and the cells of the values 0 and 1
+    free_dim: Ints
+    free_zero: Ints
+    free_one: Ints
+    free_allowed: Ints
+    norm: int
+    constant: float
+    changes: int  # how many blocks may leave home
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """A question for the kernels, with the way back to centres."""
+
+    question: Question
+    values: Floats  # flat: the raw value of every position
+    root_low: Ints  # (dims,) first and last allowed position
+    root_high: Ints
+    idle: Floats  # (columns,) the factual moved into the limits
+    dimensions: Dimensions
+
+    def center(self, positions: Ints) -> Floats:
+        """The centre at the given positions."""
+        point = self.idle.copy()
+        point[self.dimensions.columns] = self.values[self.question.pos_start[:-1] + positions]
+        return point + 0.0
+
+    def nearest(self, point: Floats) -> Ints:
+        """Positions near a point, rounded towards home: where a search for incumbents may start."""
+        q = self.question
+        found = q.home.copy()
+        for d, f in enumerate(self.dimensions.columns):
+            values = self.values[q.pos_start[d] : q.pos_start[d + 1]]
+            if point[f] > values[q.home[d]]:
+                found[d] = np.searchsorted(values, point[f], "right") - 1
+            elif point[f] < values[q.home[d]]:
+                found[d] = np.searchsorted(values, point[f], "left")
+        return np.asarray(np.clip(found, self.root_low, self.root_high))
+
+
+@dataclass
+class _Groups:
+    """What the one-hot groups contribute, dimension by dimension."""
+
+    values: list[float] = field(default_factory=list)
+    owner: list[int] = field(default_factory=list)
+    cost: list[float] = field(default_factory=list)
+    low: list[float] = field(default_factory=list)
+    high: list[float] = field(default_factory=list)
+    root_low: list[int] = field(default_factory=list)
+    root_high: list[int] = field(default_factory=list)
+    home: list[int] = field(default_factory=list)
+    block_ends: list[int] = field(default_factory=list)
+    block_home: list[int] = field(default_factory=list)
+    block_price: list[float] = field(default_factory=list)
+    free_ends: list[int] = field(default_factory=lambda: [0])
+    free: list[tuple[int, int, int, int]] = field(default_factory=list)  # dimension, cells of 0 and 1, allowed
+
+    def add(self, dim: int, values: list[float], cost: list[float], room: list[tuple[float, float]]) -> None:
+        self.values += values
+        self.owner += [dim] * len(values)
+        self.cost += cost
+        self.low += [low for low, _ in room]
+        self.high += [high for _, high in room]
+
+    def add_free(self, begin: int, allowed: Bools, chosen: int, cuts: tuple[Floats, ...]) -> None:
+        """Nothing moves; the room covers every allowed category."""
+        for i, may in enumerate(allowed.tolist()):
+            others = bool(np.delete(allowed, i).any())
+            self.add(begin + i, [float(i == chosen)], [0.0], [(0.0 if others else 1.0, 1.0 if may else 0.0)])
+            self.root_low.append(0)
+            self.root_high.append(0)
+            self.home.append(0)
+            zero, one = np.searchsorted(cuts[begin + i], [0.0, 1.0]).tolist()
+            self.free.append((begin + i, zero, one, int(may)))
+            self.block_ends.append(begin + i + 1)
+            self.block_home.append(-1)
+            self.block_price.append(0.0)
+        self.free_ends.append(len(self.free))
+
+    def add_fixed(self, begin: int, allowed: Bools, chosen: int, factual: int, price: float, half: float) -> None:
+        """One step from category to category; the room is a single one."""
+        only = int(allowed.sum()) == 1
+        for i, may in enumerate(allowed.tolist()):
+            away = [half, 0.0] if i == factual else [0.0, half]
+            self.add(begin + i, [0.0, 1.0], away, [(0.0, 0.0), (1.0, 1.0)])
+            self.root_low.append(int(may and only))
+            self.root_high.append(int(may))
+            self.home.append(int(i == chosen))
+        self.block_ends.append(begin + allowed.size)
+        self.block_home.append(begin + factual)
+        self.block_price.append(price)
+
+
+def lay_out(problem: RecourseProblem, dimensions: Dimensions) -> Layout | str:
+    """Positions of every dimension; or the reason why there is none."""
+    changes = _allowed_changes(problem)
+    if problem.trouble is not None:
+        return problem.trouble
+    space, metric, norm = problem.space, problem.metric, problem.distance
+    power = 2 if norm is Distance.L2 else 1
+    price = metric.group_price**power
+    idle = np.clip(problem.factual, problem.lower, problem.upper)
+    columns, n_single = dimensions.columns, int(dimensions.group_start[0])
+    groups, constants = _Groups(), []
+    for g, members in enumerate(space.members):
+        allowed = _allowed_categories(problem, members)
+        if not allowed.any():
+            return f"one-hot group {space.groups[g].name!r}: the bounds of its columns leave no category"
+        factual = int(np.argmax(problem.factual[members]))
+        chosen = factual if allowed[factual] else int(np.argmax(allowed))
+        idle[members] = np.eye(members.size)[chosen]
+        used = g in dimensions.groups
+        if used and g not in problem.walls.free_groups:
+            begin = int(dimensions.group_start[dimensions.groups.index(g)])
+            half = float(price[g]) if norm is Distance.LINF else float(price[g]) / 2
+            groups.add_fixed(begin, allowed, chosen, factual, float(price[g]), half)
+            continue
+        if used:
+            begin = int(dimensions.group_start[dimensions.groups.index(g)])
+            groups.add_free(begin, allowed, chosen, dimensions.cuts)
+        constants.append(float(price[g]) if chosen != factual else 0.0)
+    values, owner = escapes(problem, columns[:n_single], dimensions.cuts[:n_single], idle[columns[:n_single]])
+    low, high = room_edges(problem, columns[owner], values)
+    with np.errstate(over="ignore"):
+        away = (metric.factor * np.abs(idle - problem.factual)) ** power
+        cost = (metric.factor[columns[owner]] * np.abs(values - problem.factual[columns[owner]])) ** power
+    if not np.isfinite(cost).all():
+        name = space.names[int(columns[owner[int(np.flatnonzero(~np.isfinite(cost))[0])]])]
+        raise InputError(f"column {name!r}: a move to some cut of the model is too long to be squared or weighted; rescale it")
+    ignored = np.setdiff1d(np.arange(len(space.names)), columns)
+    constants += away[ignored[space.group_of[ignored] < 0]].tolist()
+    settled = (away[columns[:n_single]] > 0).astype(np.int64)
+    values, owner = np.concatenate([values, groups.values]), np.concatenate([owner, groups.owner]).astype(np.int64)
+    pos_start = np.searchsorted(owner, np.arange(columns.size + 1)).astype(np.int64)
+    home = [int(np.searchsorted(values[pos_start[d] : pos_start[d + 1]], idle[columns[d]])) for d in range(n_single)]
+    low_cell, high_cell, *edges = _cells(
+        dimensions.cell_start,
+        np.concatenate([np.zeros(0), *dimensions.cuts]),
+        pos_start,
+        np.concatenate([low, groups.low]),
+        np.concatenate([high, groups.high]),
+    )
+    free = np.array(groups.free, dtype=np.int64).reshape(-1, 4)
+    question = Question(
+        pos_start,
+        np.concatenate([cost, groups.cost]),
+        low_cell,
+        high_cell,
+        np.array(home + groups.home, dtype=np.int64),
+        *edges,
+        np.array([*range(n_single + 1), *groups.block_ends], dtype=np.int64),
+        np.array([-1] * n_single + groups.block_home, dtype=np.int64),
+        np.array([0.0] * n_single + groups.block_price, dtype=np.float64),
+        np.concatenate([1 - settled, np.ones(len(groups.block_ends), np.int64)]),
+        np.array(groups.free_ends, dtype=np.int64),
+        *(np.ascontiguousarray(free[:, i]) for i in range(4)),
+        MAXIMUM if norm is Distance.LINF else ADDITIVE,
+        max([0.0, *constants]) if norm is Distance.LINF else float(sum(constants)),
+        changes - int(settled.sum()) - sum(c > 0 for c in constants),
+    )
+    sizes = np.diff(pos_start[: n_single + 1]) - 1
+    return Layout(
+        question,
+        values,
+        np.array([0] * n_single + groups.root_low, dtype=np.int64),
+        np.concatenate([sizes, np.array(groups.root_high, dtype=np.int64)]).astype(np.int64),
+        idle,
+        dimensions,
+    )
+
+
+def _allowed_changes(problem: RecourseProblem) -> int:
+    changes = len(problem.space.names)
+    for rule in problem.rules:
+        match rule:
+            case AtMost():
+                changes = min(changes, int(rule.changes))
+            case LinearRule():
+                raise InputError(
+                    "LinearRule is not supported for boxes on trees, where only finitely many centres are searched; "
+                    "leave it out, or express it by bounds on single features"
+                )
+    return changes
+
+
+def _allowed_categories(problem: RecourseProblem, members: Ints) -> Bools:
+    """Categories c with x_c = 1 and all other members 0 within the limits."""
+    may_be_one = (problem.upper[members] >= 1.0) & (problem.lower[members] <= 1.0)
+    not_zero = problem.lower[members] > 0.0
+    return np.asarray(may_be_one & (int(not_zero.sum()) - not_zero == 0))
+
+
+@kernel
+def _cells(
+    cell_start: Ints, cuts: Floats, pos_start: Ints, low: Floats, high: Floats
+) -> tuple[Ints, Ints, Ints, Ints, Ints, Ints, Ints]:
+    """Cells of the room's ends for every position, and for every cell the first and last positions around it."""
+    n_dims, n_positions = pos_start.shape[0] - 1, low.shape[0]
+    low_cell, high_cell = np.empty(n_positions, np.int64), np.empty(n_positions, np.int64)
+    edge_start = np.empty(n_dims + 1, np.int64)
+    for d in range(n_dims + 1):
+        edge_start[d] = cell_start[d] + 2 * d
+    size = edge_start[n_dims]
+    first_low, first_high = np.empty(size, np.int64), np.empty(size, np.int64)
+    last_low, last_high = np.empty(size, np.int64), np.empty(size, np.int64)
+    for d in range(n_dims):
+        begin, count = cell_start[d] - d, cell_start[d + 1] - cell_start[d] - 1  # of the cuts
+        n = pos_start[d + 1] - pos_start[d]
+        a = b = 0
+        for p in range(pos_start[d], pos_start[d + 1]):  # both ends only ever move up
+            while a < count and cuts[begin + a] < low[p]:
+                a += 1
+            while b < count and cuts[begin + b] < high[p]:
+                b += 1
+            low_cell[p], high_cell[p] = a, b
+        fl = fh = 0
+        for c in range(-1, count + 2):
+            o, i = pos_start[d], edge_start[d] + c + 1
+            while fl < n and low_cell[o + fl] < c:
+                fl += 1
+            while fh < n and high_cell[o + fh] < c:
+                fh += 1
+            first_low[i], first_high[i] = fl, fh
+            ll, lh = fl, fh
+            while ll < n and low_cell[o + ll] <= c:
+                ll += 1
+            while lh < n and high_cell[o + lh] <= c:
+                lh += 1
+            last_low[i], last_high[i] = ll - 1, lh - 1
+    return low_cell, high_cell, edge_start, first_low, first_high, last_low, last_high

@@ -1,0 +1,102 @@
+"""Learned bad regions, as clauses over positions.
+
+A bad region R (cells low_f .. high_f in every dimension) forbids every centre whose room meets it: a good centre has,
+for some dimension f, its room left of R (position <= below_f) or right of R (position >= above_f).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from elbowroom.numerics import Floats, Ints
+from elbowroom.search.trees.compiled import Shorts, Words, kernel, random_below
+from elbowroom.search.trees.gains import extra
+from elbowroom.search.trees.question import ADDITIVE, Question
+
+MAX_HITS = 20  # of the regions that a room meets, this many are compared
+GREED = 4.0  # how steeply a literal's weight falls with its cost, in units of the remaining budget
+
+
+class Regions(NamedTuple):
+    """Rows 0 .. count[0] - 1 are regions."""
+
+    low: Shorts  # (capacity, dims) cells
+    high: Shorts
+    below: Shorts  # (capacity, dims) positions
+    above: Shorts
+    rival: Ints
+    uses: Ints
+    count: Ints
+
+    @classmethod
+    def of(cls, capacity: int, n_dims: int) -> Regions:
+        shape = (capacity, n_dims)
+        cells = (np.zeros(shape, np.int32) for _ in range(4))
+        return cls(*cells, np.zeros(capacity, np.int64), np.zeros(capacity, np.int64), np.zeros(1, np.int64))
+
+
+@kernel
+def add_region(regions: Regions, question: Question, low: Ints, high: Ints, rival: int, random: Words) -> int:
+    """Store a region and its clause, in place of a random one if the store is full; return its row."""
+    if regions.count[0] < regions.rival.shape[0]:
+        row = regions.count[0]
+        regions.count[0] += 1
+    else:
+        row = random_below(random, regions.rival.shape[0])
+    for d in range(low.shape[0]):
+        o = question.edge_start[d] + 1
+        regions.low[row, d], regions.high[row, d] = low[d], high[d]
+        regions.below[row, d] = question.last_high[o + low[d] - 1]
+        regions.above[row, d] = question.first_low[o + high[d] + 1]
+    regions.rival[row] = rival
+    regions.uses[row] = 0
+    return row  # type: ignore[no-any-return]
+
+
+@kernel
+def literal_cost(question: Question, paid: Floats, member: Ints, d: int, position: int) -> float:
+    """What it costs to satisfy a literal; leaving a category costs both halves of the group's price."""
+    cost = extra(question, paid, d, position)
+    return 2.0 * cost if member[d] == 1 and question.norm == ADDITIVE else cost
+
+
+@kernel
+def choose_region(
+    regions: Regions, question: Question, x: Ints, low: Ints, high: Ints, paid: Floats, member: Ints, base: float,
+    budget: float,
+) -> tuple[int, int]:  # fmt: skip
+    """Of the stored regions that the room at x meets, the one with the fewest cheap live literals (-1: none), and how
+    many these are. A literal counts exp(-GREED cost / remaining budget); a region without any ends the node."""
+    n_dims = x.shape[0]
+    best, best_weight, best_alive, hits = -1, math.inf, 0, 0
+    additive = question.norm == ADDITIVE
+    scale = GREED / (budget - base) if budget < math.inf and budget > base else 0.0
+    for r in range(regions.count[0] - 1, -1, -1):
+        met = True
+        for d in range(n_dims):
+            if x[d] <= regions.below[r, d] or x[d] >= regions.above[r, d]:
+                met = False
+                break
+        if not met:
+            continue
+        hits += 1
+        weight, alive = 0.0, 0
+        for d in range(n_dims):
+            for side in range(2):
+                p = regions.below[r, d] if side == 0 else regions.above[r, d]
+                if (p >= low[d]) if side == 0 else (p <= high[d]):
+                    cost = literal_cost(question, paid, member, d, p)
+                    total = base + cost if additive else max(base, cost)
+                    if total < budget:
+                        weight += math.exp(-scale * (total - base))
+                        alive += 1
+        if alive == 0:
+            return r, 0
+        if weight < best_weight:
+            best, best_weight, best_alive = r, weight, alive
+        if hits >= MAX_HITS:
+            break
+    return best, best_alive

@@ -1,0 +1,86 @@
+"""Answers made by hand, for tests of what is shown and written. Their certificates come from no judge."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from elbowroom.problem import Body, Box, Distance, Room, Space, Target
+from elbowroom.problem.distances import Metric
+from elbowroom.problem.space import Feature, Group
+from elbowroom.result import Certificate, NoRegion, Region, Status, Step
+
+
+def credit_space() -> Space:
+    """Numbers with units, a whole number, a 0/1 column, an immutable and a one-way feature, a one-hot group."""
+    return Space(
+        (
+            Feature("age", "integer", 18, 90, immutable=True, scale=72, unit="years"),
+            Feature("salary", lower=0, upper=200_000, scale=200_000, unit="DM"),
+            Feature("duration", "integer", 4, 72, direction="decreasing", scale=68, unit="months"),
+            Feature("telephone", "binary"),
+            Feature("housing_own", "binary"),
+            Feature("housing_rent", "binary"),
+            Feature("housing_for free", "binary"),
+            Feature("rate", lower=0, upper=1),
+        ),
+        (Group("housing", ("housing_own", "housing_rent", "housing_for free")),),
+    )
+
+
+FACTUAL = np.array([35.0, 40_123.75, 48.0, 0.0, 0.0, 1.0, 0.0, 0.25])
+CENTER = np.array([35.0, 52_104.123456789, 14.0, 1.0, 1.0, 0.0, 0.0, 0.25])
+
+
+def make_region(
+    space: Space | None = None,
+    factual: np.ndarray = FACTUAL,
+    center: np.ndarray = CENTER,
+    room: Room | None = None,
+    target: Target | None = None,
+    predicted: object = "rejected",
+    status: Status = Status.OPTIMAL,
+    distance: Distance = Distance.L1,
+    gap: float = 0.0,
+    trace: tuple[Step, ...] = (),
+) -> Region:
+    space = space or credit_space()
+    room = room or Box(0.01)
+    target = target or Target("approved")
+    lower, upper = space.lower.copy(), space.upper.copy()
+    for f, feature in enumerate(space.features):
+        if feature.immutable:
+            lower[f] = upper[f] = factual[f]
+    body = Body.around(np.asarray(center), room.walls(space), lower, upper, space.whole, space.members)
+    certificate = Certificate("f" * 64, target, body, "hand-made proof", 0.125, 0.01, ("nothing was proven",))
+    measured = Metric.of(space, distance)(np.asarray(factual), body.center)
+    return Region(
+        status,
+        space,
+        np.asarray(factual),
+        predicted,
+        target,
+        room,
+        distance,
+        measured,
+        measured * (1 - gap),
+        certificate,
+        "by hand",
+        0.5,
+        "a model made by hand",
+        trace,
+    )
+
+
+def make_no_region(status: Status = Status.NONE_EXISTS, lower_bound: float = float("inf")) -> NoRegion:
+    return NoRegion(
+        status,
+        "every leaf is 'rejected'",
+        credit_space(),
+        FACTUAL,
+        Target("approved", probability=0.7),
+        Box(0.05),
+        Distance.L2,
+        lower_bound,
+        "by hand",
+        0.25,
+    )
