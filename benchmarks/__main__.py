@@ -1,13 +1,13 @@
 """``python -m benchmarks NAME``: one command per claim, JSON out.
 
-    boxes       the paper's linf tables for trees and ensembles (1,560 instances)
-    linear      the paper's linear rows, linf and l2
-    networks    the paper's network rows, linf and l2 (960 instances)
-    brute       random small problems against brute force
-    peers       plain counterfactuals beside treecf
-    realistic   models of the size people use, gap at 1, 10 and 60 s
-    startup     what a new process pays
-    reuse       one explainer for twenty rows against twenty explainers
+boxes       the paper's linf tables for trees and ensembles (1,560 instances)
+linear      the paper's linear rows, linf and l2
+networks    the paper's network rows, linf and l2 (960 instances)
+brute       random small problems against brute force
+peers       plain counterfactuals beside treecf
+realistic   models of the size people use, gap at 1, 10 and 60 s
+startup     what a new process pays
+reuse       one explainer for twenty rows against twenty explainers
 """
 
 from __future__ import annotations
@@ -21,8 +21,15 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("name", nargs="?", default="boxes", choices=["boxes", "linear", "networks", "brute", "peers", "realistic", "startup", "reuse"])
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "name",
+        nargs="?",
+        default="boxes",
+        choices=["boxes", "linear", "networks", "brute", "peers", "realistic", "startup", "reuse"],
+    )
     parser.add_argument("--rows", type=int, default=None, help="instances per cell")
     parser.add_argument("--limit", type=float, default=60.0, help="seconds per instance")
     parser.add_argument("--data", nargs="*", default=None, help="data sets of the paper")

@@ -32,7 +32,9 @@ class Case:
             case "RF":
                 return RandomForestClassifier(self.param, max_depth=3, random_state=0).fit(X, y)
             case "GBM":
-                made = GradientBoostingClassifier(n_estimators=self.param, max_depth=2, learning_rate=1.0, random_state=0)
+                made = GradientBoostingClassifier(
+                    n_estimators=self.param, max_depth=2, learning_rate=1.0, random_state=0
+                )
                 return made.fit(X, y)
             case "NN":
                 made = MLPClassifier(self.param, activation="relu", random_state=0, max_iter=10000)

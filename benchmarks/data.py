@@ -32,7 +32,9 @@ def available(name: str) -> bool:
 def paper_data(name: str) -> tuple[np.ndarray, np.ndarray]:
     """Features min-max scaled to [0, 1] and labels 0/1: the protocol of the paper."""
     if not available(name):
-        raise DataMissing(f"{name}.csv is not in {data_folder()}; download it from the UCI repository and set ELBOWROOM_DATA")
+        raise DataMissing(
+            f"{name}.csv is not in {data_folder()}; download it from the UCI repository and set ELBOWROOM_DATA"
+        )
     frame = pd.read_csv(data_folder() / f"{name}.csv", header=HEADER[name])
     label = frame.iloc[:, -1]
     X = frame.iloc[:, :-1].to_numpy(dtype=np.float64)

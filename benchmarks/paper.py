@@ -51,7 +51,9 @@ def run_paper(
     return instances
 
 
-def _instance(explainer: Explainer, model: Any, x: np.ndarray, row: int, norm: str, rho: float, limit: float) -> dict[str, Any]:
+def _instance(
+    explainer: Explainer, model: Any, x: np.ndarray, row: int, norm: str, rho: float, limit: float
+) -> dict[str, Any]:
     began = time.perf_counter()
     answer = explainer.explain(x, room=ROOM[norm](rho), time_limit=limit)
     seconds = time.perf_counter() - began

@@ -15,7 +15,12 @@ from benchmarks.cases import Case
 from benchmarks.data import paper_data
 from elbowroom import Box, Explainer
 
-PAIRS = [("diabetes", Case("RF", 100)), ("diabetes", Case("GBM", 100)), ("ionosphere", Case("RF", 100)), ("ionosphere", Case("GBM", 100))]
+PAIRS = [
+    ("diabetes", Case("RF", 100)),
+    ("diabetes", Case("GBM", 100)),
+    ("ionosphere", Case("RF", 100)),
+    ("ionosphere", Case("GBM", 100)),
+]
 
 
 def run_peers(rows: int = 20, limit: float = 60.0) -> list[dict[str, Any]]:
@@ -38,7 +43,9 @@ def run_peers(rows: int = 20, limit: float = 60.0) -> list[dict[str, Any]]:
             side = {"op": ">=", "value": 0.5} if labels[i] == 0 else {"op": "<=", "value": 0.5}
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                other = theirs.explain(X[i], treecf.Target.probability(**side), backend="exact", time_budget_s=limit, seed=0)
+                other = theirs.explain(
+                    X[i], treecf.Target.probability(**side), backend="exact", time_budget_s=limit, seed=0
+                )
             end = time.perf_counter()
             found = getattr(other, "x_cf", None)
             records.append(
@@ -52,5 +59,8 @@ def run_peers(rows: int = 20, limit: float = 60.0) -> list[dict[str, Any]]:
             )  # fmt: skip
         mine = [r for r in records if r["data"] == data and r["model"] == case.model]
         ours_s, theirs_s = sum(r["seconds"] for r in mine), sum(r["treecf_seconds"] for r in mine)
-        print(f"{data} {case.model}-{case.param}: ours {ours_s:.3f} s, treecf {theirs_s:.3f} s, ratio {theirs_s / ours_s:.1f}", flush=True)
+        print(
+            f"{data} {case.model}-{case.param}: ours {ours_s:.3f} s, treecf {theirs_s:.3f} s, ratio {theirs_s / ours_s:.1f}",
+            flush=True,
+        )
     return records

@@ -9,7 +9,13 @@ from benchmarks.cases import Case
 from benchmarks.data import paper_data
 from elbowroom import Box, Explainer
 
-SETS = [("diabetes", Case("GBM", 100)), ("diabetes", Case("RF", 100)), ("ionosphere", Case("GBM", 100)), ("ionosphere", Case("RF", 50)), ("banknote", Case("GBM", 100))]
+SETS = [
+    ("diabetes", Case("GBM", 100)),
+    ("diabetes", Case("RF", 100)),
+    ("ionosphere", Case("GBM", 100)),
+    ("ionosphere", Case("RF", 50)),
+    ("banknote", Case("GBM", 100)),
+]
 
 
 def run_reuse(rows: int = 20, radius: float = 0.05) -> list[dict[str, Any]]:
@@ -25,7 +31,10 @@ def run_reuse(rows: int = 20, radius: float = 0.05) -> list[dict[str, Any]]:
         shared = [explainer.explain(X[i], room=Box(radius)) for i in range(rows)]
         end = time.perf_counter()
         searched = [sum(a.seconds for a in answers) for answers in (fresh, shared)]
-        equal = all(a.status is b.status and abs(a.distance - b.distance) <= 1e-9 * a.distance for a, b in zip(fresh, shared, strict=True))
+        equal = all(
+            a.status is b.status and abs(a.distance - b.distance) <= 1e-9 * a.distance
+            for a, b in zip(fresh, shared, strict=True)
+        )
         records.append(
             {
                 "data": data, "model": case.model, "param": case.param, "rows": rows, "equal": equal,

@@ -32,7 +32,11 @@ print(json.dumps({"import_s": imported - began, "first_s": after_first - importe
 def run_startup() -> list[dict[str, Any]]:
     """A warm disk cache, a cold one, and one that cannot be written at all."""
     records = []
-    for name, change in (("warm cache", {}), ("cold cache", {"NUMBA_CACHE_DIR": "fresh"}), ("no cache", {"NUMBA_CACHE_DIR": "closed"})):
+    for name, change in (
+        ("warm cache", {}),
+        ("cold cache", {"NUMBA_CACHE_DIR": "fresh"}),
+        ("no cache", {"NUMBA_CACHE_DIR": "closed"}),
+    ):
         with tempfile.TemporaryDirectory() as folder:
             variables = dict(os.environ)
             if change:

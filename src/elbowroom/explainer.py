@@ -173,6 +173,10 @@ class Explainer:
         """
         seconds = _seconds(time_limit)
         if isinstance(center, Region):
+            if center.space.names != self._space.names:
+                raise InputError(
+                    f"the region is about the columns {list(center.space.names)}, not {list(self._space.names)}"
+                )
             if room is None and target is None:
                 return certify(self.model, center.target, center.body, seconds)
             target = center.target if target is None else target

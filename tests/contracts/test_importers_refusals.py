@@ -38,7 +38,10 @@ from sklearn.tree import DecisionTreeClassifier
 
 from elbowroom.errors import InputError, UnsupportedModel
 from elbowroom.importers import read_model
-from tests.support.importer_cases import MODELS, fitted, table
+from tests.support.importer_cases import MODELS, fitted, one_thread, table
+
+__all__ = ["one_thread"]
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 FRAME, Y = table("cancer")
 X = FRAME.to_numpy()
@@ -115,7 +118,7 @@ def test_subclasses_with_their_own_predictions_are_refused() -> None:
             return np.zeros(len(X), dtype=int)
 
     class Shifted(RandomForestClassifier):
-        def _validate_X_predict(self, X: Any) -> Any:
+        def _validate_X_predict(self, X: Any) -> Any:  # noqa: N802 - the original's name
             return super()._validate_X_predict(X + 1)
 
     class Mixed(LogisticRegression.__mro__[1]):  # type: ignore[misc] # the linear mixin
@@ -132,7 +135,7 @@ def test_subclasses_with_their_own_predictions_are_refused() -> None:
     for kind, part in ((Stubborn, "predict"), (Shifted, "_validate_X_predict"), (Magic, "__getattribute__")):
         with pytest.raises(UnsupportedModel, match=f"{kind.__name__}.* with its own '{part}'"):
             read_model(_fit(kind()))
-    with pytest.raises(UnsupportedModel, match="Sneaky.* with its own 'decision_function'"):
+    with pytest.raises(UnsupportedModel, match=r"Sneaky.* with its own 'decision_function'"):
         read_model(_fit(Sneaky()))
 
 

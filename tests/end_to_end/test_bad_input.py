@@ -164,7 +164,11 @@ def test_row_already_in_the_target_class(explainer: Explainer, cancer: Cancer) -
 
 @pytest.mark.parametrize(
     "model",
-    [LogisticRegression(max_iter=5000), DecisionTreeClassifier(random_state=0), RandomForestClassifier(20, random_state=0)],
+    [
+        LogisticRegression(max_iter=5000),
+        DecisionTreeClassifier(random_state=0),
+        RandomForestClassifier(20, random_state=0),
+    ],
 )
 def test_everything_immutable(cancer: Cancer, model: object) -> None:
     X, y = cancer

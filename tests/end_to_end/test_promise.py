@@ -18,7 +18,20 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
-from elbowroom import AtMost, Ball, Box, Certificate, Diamond, Explainer, Region, Space, Status, Target, TreeEnsemble
+from elbowroom import (
+    AtMost,
+    Ball,
+    Box,
+    Certificate,
+    Diamond,
+    Explainer,
+    InputError,
+    Region,
+    Space,
+    Status,
+    Target,
+    TreeEnsemble,
+)
 from tests.support.hostile import attack
 
 Data = tuple[pd.DataFrame, np.ndarray]
@@ -126,6 +139,15 @@ def test_a_point_of_another_tool_can_be_judged(cancer: Data) -> None:
     point = verdict.point  # type: ignore[union-attr]
     label = explainer.predict(point[None])[0]  # type: ignore[index]
     assert label == verdict.label != explainer.predict(X.iloc[[20]].to_numpy())[0]  # type: ignore[union-attr, index]
+
+
+def test_a_region_about_other_columns_is_not_judged(cancer: Data) -> None:
+    X, y = cancer
+    region = Explainer(MODELS["logistic"]().fit(X, y), Space.from_frame(X)).explain(X.iloc[0])
+    other = X[X.columns[::-1]]
+    explainer = Explainer(MODELS["logistic"]().fit(other, y), Space.from_frame(other))
+    with pytest.raises(InputError, match="about the columns"):
+        explainer.certify(region)
 
 
 @pytest.mark.parametrize("norm", ["linf", "l2", "l1"])

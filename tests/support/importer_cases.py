@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
-from functools import lru_cache
+from collections.abc import Callable, Iterator
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import pytest
+from sklearn import linear_model
 from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
@@ -21,7 +23,6 @@ from sklearn.ensemble import (
 from sklearn.linear_model import (
     LogisticRegression,
     LogisticRegressionCV,
-    PassiveAggressiveClassifier,
     Perceptron,
     RidgeClassifier,
     RidgeClassifierCV,
@@ -32,6 +33,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
+from threadpoolctl import threadpool_limits
 
 from elbowroom.models import Model, TreeEnsemble
 from elbowroom.numerics import next_down, next_up
@@ -45,19 +47,20 @@ TREES: dict[str, Callable[[], Any]] = {
     "histogram boosting": lambda: HistGradientBoostingClassifier(max_iter=9, min_samples_leaf=5, random_state=0),
 }
 OTHERS: dict[str, Callable[[], Any]] = {
-    "logistic": lambda: LogisticRegression(max_iter=300),
-    "logistic, searched": lambda: LogisticRegressionCV(Cs=[0.1, 1.0], cv=2, max_iter=100),
-    "linear SVM": lambda: LinearSVC(max_iter=300, random_state=0),
+    "logistic": lambda: LogisticRegression(max_iter=60),
+    "logistic, searched": lambda: LogisticRegressionCV(Cs=[1.0], cv=2, max_iter=20),
+    "linear SVM": lambda: LinearSVC(max_iter=100, random_state=0),
     "stochastic gradient": lambda: SGDClassifier(loss="log_loss", max_iter=50, random_state=0),
     "ridge": lambda: RidgeClassifier(),
     "ridge, searched": lambda: RidgeClassifierCV(alphas=[0.1, 1.0]),
     "perceptron": lambda: Perceptron(max_iter=50, random_state=0),
-    "passive aggressive": lambda: PassiveAggressiveClassifier(max_iter=50, random_state=0),
     "discriminant": lambda: LinearDiscriminantAnalysis(),
     "network": lambda: MLPClassifier((8, 5), max_iter=30, random_state=0),
     "network without activation": lambda: MLPClassifier((6, 4), activation="identity", max_iter=30, random_state=0),
     "network without hidden layer": lambda: MLPClassifier((), activation="tanh", max_iter=30, random_state=0),
 }
+if hasattr(linear_model, "PassiveAggressiveClassifier"):  # on its way out of scikit-learn
+    OTHERS["passive aggressive"] = lambda: linear_model.PassiveAggressiveClassifier(max_iter=50, random_state=0)
 MODELS = {**TREES, **OTHERS}
 LABELS: dict[str, list[Any]] = {
     "0/1": [0, 1, 2],
@@ -76,7 +79,7 @@ def table(data: str) -> tuple[pd.DataFrame, np.ndarray]:
 
 
 def relabelled(y: np.ndarray, labels: str) -> np.ndarray:
-    """The classes renamed; None-like fall-backs do not exist: bools are only possible for two classes."""
+    """The classes renamed; bools are only possible for two classes."""
     return np.array(LABELS[labels])[y]
 
 
@@ -93,16 +96,29 @@ def preprocessing(frame: pd.DataFrame) -> ColumnTransformer:
     )
 
 
+@pytest.fixture(scope="module")
+def one_thread() -> Iterator[None]:
+    """Tiny models train and predict faster without a team of threads."""
+    with threadpool_limits(1):
+        yield
+
+
 def fitted(model: Any, X: Any, y: np.ndarray) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # short training on purpose
         return model.fit(X, y)
 
 
+@cache
 def fitted_case(kind: str, data: str, labels: str, piped: bool) -> tuple[Any, pd.DataFrame]:
-    """One fitted model and its training rows. Bare models see plain arrays, pipelines see named columns."""
+    """One fitted model and its training rows. Bare models see plain arrays, pipelines see named columns.
+
+    The models are shared between tests: none may change them.
+    """
     frame, y = table(data)
-    model = MODELS[kind]()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # classes on their way out
+        model = MODELS[kind]()
     if piped:
         model = Pipeline([("columns", preprocessing(frame)), ("nothing", "passthrough"), ("model", model)])
         return fitted(model, frame, relabelled(y, labels)), frame

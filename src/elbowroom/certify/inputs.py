@@ -117,9 +117,15 @@ class InputSet:
 
     def _multipliers(self, v: Floats, low: Floats, high: Floats) -> list[Floats]:
         """Good multipliers per row; any others would be sound too."""
-        biggest = np.abs(v).max(axis=1)
         if self.body.shape is Shape.DIAMOND:  # the dual function is piecewise linear with kinks at |v_f|
-            return [*np.abs(v).T, 4.0 * biggest]
+            if (low > 0.0).any() or (high < 0.0).any():
+                return [*np.abs(v).T, 4.0 * np.abs(v).max(axis=1)]
+            order = np.argsort(-np.abs(v), axis=1)
+            extent = np.take_along_axis(np.where(v > 0.0, -low, high), order, axis=1)
+            full = np.cumsum(extent, axis=1) >= 1.0  # spend the budget on the steepest columns
+            at = np.take_along_axis(order, np.argmax(full, axis=1)[:, None], axis=1)
+            kink = np.abs(np.take_along_axis(v, at, axis=1))[:, 0]
+            return [np.where(full.any(axis=1), kink, 0.0)]
         norm = np.sqrt(np.square(v).sum(axis=1))
         unclipped = -v / np.maximum(norm[:, None], TINY)
         if ((unclipped >= low) & (unclipped <= high)).all():

@@ -14,6 +14,7 @@ the multipliers, the result is a proof; every rounding of this computation is bo
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -53,6 +54,8 @@ class LinearBound:
     value: Floats  # (rows,)
     inputs: Floats  # (rows, features): the linear function of x
     slopes: tuple[Floats, ...]  # lambda of every hidden layer, first layer first
+    multipliers: tuple[Floats, ...]  # m of every hidden layer
+    least: tuple[Floats, ...]  # min of lambda relu(z) - m z of every neuron
 
 
 def lower_bound(
@@ -61,20 +64,20 @@ def lower_bound(
     hidden: tuple[Affine, ...],
     intervals: list[Interval],
     inputs: InputSet,
-    multipliers: list[Floats] | None = None,
+    multipliers: Sequence[Floats] | None = None,
 ) -> LinearBound:
     """Lower bounds of rows @ relu(z_k) + constants, k = len(intervals); without multipliers: CROWN's choice."""
     slopes = rows
     total, size, error = constants.copy(), np.abs(constants), np.zeros(len(rows))
-    used: list[Floats] = []
+    used: list[tuple[Floats, Floats, Floats]] = []
     for k in reversed(range(len(intervals))):
-        used.append(slopes)
         at, layer = intervals[k], hidden[k]
         m = _crown(slopes, at) if multipliers is None else multipliers[k]
         low_value = slopes * np.maximum(at.low, 0.0) - m * at.low
         high_value = slopes * np.maximum(at.high, 0.0) - m * at.high
         least = np.minimum(low_value, high_value)
         least = np.where((at.low <= 0.0) & (at.high >= 0.0), np.minimum(least, 0.0), least)
+        used.append((slopes, m, least))
         reach = (np.abs(slopes) + np.abs(m)) * np.maximum(np.abs(at.low), np.abs(at.high))
         # Where m equals the slope of a decided neuron the two terms cancel exactly, without any rounding.
         exact = ((m == slopes) & (at.low >= 0.0)) | ((m == 0.0) & (at.high <= 0.0))
@@ -90,7 +93,8 @@ def lower_bound(
     last = inputs.minima(slopes)
     size += np.abs(last)
     error += gamma(3 * len(intervals) + 6) * size
-    return LinearBound(total + last - error * _ROOM_FOR_ERRORS - TINY, slopes, tuple(reversed(used)))
+    of_layers = tuple(zip(*reversed(used), strict=True))
+    return LinearBound(total + last - error * _ROOM_FOR_ERRORS - TINY, slopes, *of_layers)
 
 
 def _crown(slopes: Floats, at: Interval) -> Floats:
@@ -102,25 +106,25 @@ def _crown(slopes: Floats, at: Interval) -> Floats:
 
 
 def propagate(
-    hidden: tuple[Affine, ...], inputs: InputSet, phases: list[Floats], known: list[Interval] | None = None
+    hidden: tuple[Affine, ...],
+    inputs: InputSet,
+    phases: list[Floats],
+    known: list[Interval] | None = None,
+    unchanged: int = 0,
 ) -> list[Interval] | None:
     """Intervals of all hidden neurons; phases (+1: z >= 0, -1: z <= 0, 0: open) cut them. None: proven empty.
 
-    ``known`` intervals of a larger set of inputs are kept where they are tighter.
+    ``known`` intervals of a larger set are kept where they are tighter; the first ``unchanged`` layers are known to
+    have no better ones.
     """
     found: list[Interval] = []
     for k, layer in enumerate(hidden):
-        if k == 0:
-            low, high = inputs.minima(layer.weight), -inputs.minima(-layer.weight)
-            slack = 2 * gamma(4) * (np.maximum(np.abs(low), np.abs(high)) + np.abs(layer.bias)) + TINY
-            low, high = low + layer.bias - slack, high + layer.bias + slack
+        if known is not None and k < unchanged:
+            low, high = known[k].low, known[k].high
         else:
-            below = lower_bound(layer.weight, layer.bias, hidden[:k], found, inputs)
-            above = lower_bound(-layer.weight, -layer.bias, hidden[:k], found, inputs)
-            plain_low, plain_high = _plain(layer, found[-1])
-            low, high = np.fmax(below.value, plain_low), np.fmin(-above.value, plain_high)
-        if known is not None:
-            low, high = np.fmax(low, known[k].low), np.fmin(high, known[k].high)
+            low, high = _layer(k, layer, hidden, found, inputs)
+            if known is not None:
+                low, high = np.fmax(low, known[k].low), np.fmin(high, known[k].high)
         low = np.where(phases[k] > 0, np.maximum(low, 0.0), low)
         high = np.where(phases[k] < 0, np.minimum(high, 0.0), high)
         at = Interval(low, high)
@@ -128,6 +132,20 @@ def propagate(
             return None
         found.append(at)
     return found
+
+
+def _layer(
+    k: int, layer: Affine, hidden: tuple[Affine, ...], before: list[Interval], inputs: InputSet
+) -> tuple[Floats, Floats]:
+    """Bounds of the neurons of layer k from those of the layers before."""
+    if k == 0:
+        low, high = inputs.minima(layer.weight), -inputs.minima(-layer.weight)
+        slack = 2 * gamma(4) * (np.maximum(np.abs(low), np.abs(high)) + np.abs(layer.bias)) + TINY
+        return low + layer.bias - slack, high + layer.bias + slack
+    below = lower_bound(layer.weight, layer.bias, hidden[:k], before, inputs)
+    above = lower_bound(-layer.weight, -layer.bias, hidden[:k], before, inputs)
+    plain_low, plain_high = _plain(layer, before[-1])
+    return np.fmax(below.value, plain_low), np.fmin(-above.value, plain_high)
 
 
 def _plain(layer: Affine, before: Interval) -> tuple[Floats, Floats]:

@@ -14,20 +14,21 @@ from __future__ import annotations
 import heapq
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count, product
 
 import numpy as np
 
 from elbowroom.certify.attack import attack, snap
+from elbowroom.certify.dual_ascent import climb
 from elbowroom.certify.inputs import InputSet
 from elbowroom.certify.intervals import Interval, LinearBound, evaluation_error, lower_bound, propagate
 from elbowroom.certify.relaxation import Relaxed, relax
 from elbowroom.models import Affine, ReluNetwork
 from elbowroom.models.margins import network_margins
 from elbowroom.numerics import TINY, Floats
-from elbowroom.problem import Body, Target
+from elbowroom.problem import Body, Shape, Target
 from elbowroom.result import Certificate, Counterexample, Undecided, Verdict
 
 _ASSUMPTIONS = (
@@ -37,8 +38,9 @@ _ASSUMPTIONS = (
 _PRICES = (1e2, 1e6)  # of contradicting decided phases, relative to the largest coefficient
 _ROUNDS = 40  # relaxations per node, each with one more tangent of a ball
 _LITTLE, _PATIENCE = 0.02, 4  # stop after so many rounds that close less than this share of the gap
+_LONGEST_PROGRAM = 10.0  # seconds
 _NARROWEST = 1e-7  # inputs are not halved below this share of the region
-_MOST_SUM = 1e-9  # relaxation errors below this share of the largest are solver noise
+_NOISE = 1e-9  # losses below this share of the largest possible one mean nothing
 _OUT_OF_TIME = "the time limit ended before every part of the region was judged"
 
 
@@ -124,6 +126,8 @@ class _Question:
         return float(self.last(hidden)[rival] - self.needed[rival])
 
     def _try(self, point: Floats, rival: int) -> None:
+        if self.margin_at(point, rival) > 0.0 and not self.inputs.body.whole[self.inputs.moving].any():
+            return  # moving it by a rounding will not help
         snapped = snap(self.inputs, point)
         if snapped is not None and self.margin_at(snapped, rival) < 0.0:
             raise _Refuted(snapped, self.margin_at(snapped, rival))
@@ -140,62 +144,112 @@ class _Question:
                 return min(smallest, value - needed)
             if time.perf_counter() > self.deadline:
                 raise _Unsettled(_OUT_OF_TIME)
-            value, bound, relaxed = self._improve(node, rival, value, bound)
+            bound, point = self._improve(node, rival, bound)
+            value = max(value, float(bound.value[0]))
             if value >= needed:
                 smallest = min(smallest, value - needed)
                 continue
-            for child in self._children(node, bound, relaxed):
+            for child in self._split(node, bound, point):
                 fresh = lower_bound(row, constant, self.hidden, child.intervals, child.inputs)
                 heapq.heappush(heap, (max(value, float(fresh.value[0])), next(ticket), child, fresh))
         return smallest
 
-    def _improve(
-        self, node: _Node, rival: int, value: float, bound: LinearBound
-    ) -> tuple[float, LinearBound, Relaxed | None]:
-        """Better multipliers from the relaxation, until they suffice or no longer help much."""
-        row, constant = self.last.weight[rival : rival + 1], self.last.bias[rival : rival + 1]
-        needed, price, stalled, relaxed = float(self.needed[rival]), _PRICES[0], 0, None
-        self._try(node.inputs.minimizer(bound.inputs[0]), rival)
+    def _improve(self, node: _Node, rival: int, bound: LinearBound) -> tuple[LinearBound, Floats]:
+        """Better multipliers, until they suffice or no longer help much; and a point where the bound is lowest."""
+        needed, stalled, price = float(self.needed[rival]), 0, _PRICES[0]
+        if self.inputs.body.shape is Shape.BALL:
+            bound = self._better(node, rival, bound, self._climbed(node, bound, bound.multipliers))
+        point = node.inputs.minimizer(bound.inputs[0])
+        self._try(point, rival)
+        if bound.value[0] >= needed or (len(self.hidden) == 1 and self._climbs(node)):
+            return bound, point
+        row = self.last.weight[rival]
         for _ in range(_ROUNDS):
             biggest = max(float(np.abs(slope).max()) for slope in bound.slopes)
+            left = min(self.deadline - time.perf_counter(), _LONGEST_PROGRAM)
             relaxed = relax(
-                row[0], self.hidden, node.intervals, node.phases, node.inputs, self.tangents, price * (biggest + TINY)
+                row,
+                self.hidden,
+                node.intervals,
+                node.phases,
+                node.inputs,
+                self.tangents,
+                price * (biggest + TINY),
+                left,
             )
             if relaxed is None:
                 break
-            self._try(relaxed.point, rival)
-            better = lower_bound(row, constant, self.hidden, node.intervals, node.inputs, relaxed.multipliers)
-            gain = float(better.value[0]) - value
-            stalled = 0 if gain > _LITTLE * (needed - value) else stalled + 1
-            if gain > 0.0:
-                value, bound = float(better.value[0]), better
+            point = relaxed.point
+            self._try(point, rival)
+            before = float(bound.value[0])
+            bound = self._better(node, rival, bound, relaxed.multipliers)
+            if self.inputs.body.shape is Shape.BALL:
+                bound = self._better(node, rival, bound, self._climbed(node, bound, relaxed.multipliers))
+            value = float(bound.value[0])
+            if value > before:
                 self._try(node.inputs.minimizer(bound.inputs[0]), rival)
+            stalled = 0 if value - before > _LITTLE * (needed - before) else stalled + 1
             if value >= needed or stalled > _PATIENCE or time.perf_counter() > self.deadline:
                 break
             if _contradicting(node, relaxed) and price < _PRICES[1]:
                 price = _PRICES[1]
             elif relaxed.inside:
                 break
-        return value, bound, relaxed
+        return bound, point
 
-    def _children(self, node: _Node, bound: LinearBound, relaxed: Relaxed | None) -> Iterator[_Node]:
-        choice = _worst_neuron(node, bound, relaxed)
+    def _better(self, node: _Node, rival: int, bound: LinearBound, multipliers: Sequence[Floats]) -> LinearBound:
+        """The bound of other multipliers, if it is better."""
+        row, constant = self.last.weight[rival : rival + 1], self.last.bias[rival : rival + 1]
+        other = lower_bound(row, constant, self.hidden, node.intervals, node.inputs, multipliers)
+        return other if other.value[0] > bound.value[0] else bound
+
+    def _climbed(self, node: _Node, bound: LinearBound, multipliers: Sequence[Floats]) -> list[Floats]:
+        """The same multipliers, but the best ones for the first layer of a ball."""
+        slopes = multipliers[1] @ self.hidden[1].weight if len(multipliers) > 1 else bound.slopes[0]
+        first = climb(multipliers[0], slopes, self.hidden[0], node.intervals[0], node.inputs)
+        return [first, *multipliers[1:]]
+
+    def _climbs(self, node: _Node) -> bool:
+        """One hidden layer in a ball: climbing is as good as the relaxation, while there is a neuron left to split."""
+        return self.inputs.body.shape is Shape.BALL and bool(node.intervals[0].unstable.any())
+
+    def _split(self, node: _Node, bound: LinearBound, point: Floats) -> Iterator[_Node]:
+        choice = self._worst_neuron(node, bound, point)
         if choice is not None:
             layer, neuron = choice
             for sign in (1.0, -1.0):
                 phases = [p.copy() for p in node.phases]
                 phases[layer][neuron] = sign
-                yield from self._node(node, node.inputs, phases)
+                yield from self._node(node, node.inputs, phases, unchanged=layer + 1)
             return
-        column = _least_whole(node, relaxed)
+        column = _least_whole(node, point)
         if column is None:
             column = self._widest(node)
         if column is None:
             raise _Unsettled("a point of the region lies within rounding of the boundary of the class")
         low, high = node.inputs.lower[column], node.inputs.upper[column]
-        at = relaxed.point[column] if relaxed is not None and self.inputs.body.whole[column] else (low + high) / 2
+        at = point[column] if self.inputs.body.whole[column] else (low + high) / 2
         for part in node.inputs.halves(column, float(at)):
             yield from self._node(node, part, node.phases)
+
+    def _worst_neuron(self, node: _Node, bound: LinearBound, point: Floats) -> tuple[int, int] | None:
+        """The open neuron that costs the bound most at the point: lambda relu(z) - m z above its minimum; by size where
+        the point says nothing."""
+        best, worst, fallback, widest, hidden = None, 0.0, None, 0.0, point
+        for k, (layer, at) in enumerate(zip(self.hidden, node.intervals, strict=True)):
+            z = layer(hidden)
+            hidden = np.maximum(z, 0.0)
+            if not at.unstable.any():
+                continue
+            slopes, m = bound.slopes[k][0], bound.multipliers[k][0]
+            weight = np.abs(slopes)
+            size = np.where(at.unstable, np.minimum(at.high, -at.low) * (weight + 1e-12 * (1.0 + weight.max())), -1.0)
+            if size.max() > widest:
+                widest, fallback = float(size.max()), (k, int(np.argmax(size)))
+            loss = np.where(at.unstable, slopes * hidden - m * z - bound.least[k][0], -1.0)
+            if loss.max() > worst:
+                worst, best = float(loss.max()), (k, int(np.argmax(loss)))
+        return best if best is not None and worst > _NOISE * widest else fallback
 
     def _widest(self, node: _Node) -> int | None:
         """The input with the widest range left, relative to the region; None if all are narrow."""
@@ -205,9 +259,9 @@ class _Question:
         share = (node.inputs.upper - node.inputs.lower)[columns] / (self.inputs.upper - self.inputs.lower)[columns]
         return int(columns[np.argmax(share)]) if share.max() > _NARROWEST else None
 
-    def _node(self, parent: _Node, inputs: InputSet, phases: list[Floats]) -> Iterator[_Node]:
+    def _node(self, parent: _Node, inputs: InputSet, phases: list[Floats], unchanged: int = 0) -> Iterator[_Node]:
         """The child, unless its intervals prove that it is empty."""
-        intervals = propagate(self.hidden, inputs, phases, parent.intervals)
+        intervals = propagate(self.hidden, inputs, phases, parent.intervals, unchanged)
         if intervals is not None:
             yield _Node(inputs, phases, intervals)
 
@@ -221,32 +275,10 @@ def _contradicting(node: _Node, relaxed: Relaxed) -> bool:
     return False
 
 
-def _worst_neuron(node: _Node, bound: LinearBound, relaxed: Relaxed | None) -> tuple[int, int] | None:
-    """The open neuron whose relaxation costs most at the relaxed point; by size where the point says nothing."""
-    best, worst, fallback, widest = None, 0.0, None, 0.0
-    for k, at in enumerate(node.intervals):
-        open_ = at.unstable
-        if not open_.any():
-            continue
-        weight = np.abs(bound.slopes[k][0])
-        size = np.where(open_, np.minimum(at.high, -at.low) * (weight + 1e-12 * (1.0 + weight.max())), -1.0)
-        if size.max() > widest:
-            widest, fallback = float(size.max()), (k, int(np.argmax(size)))
-        if relaxed is not None:
-            gap = np.abs(relaxed.after[k] - np.maximum(relaxed.before[k], 0.0))
-            cost = np.where(open_, weight * gap, -1.0)
-            if cost.max() > worst:
-                worst, best = float(cost.max()), (k, int(np.argmax(cost)))
-    return best if best is not None and worst > _MOST_SUM * widest else fallback
-
-
-def _least_whole(node: _Node, relaxed: Relaxed | None) -> int | None:
+def _least_whole(node: _Node, point: Floats) -> int | None:
     """A whole column that can still take several values, the least whole one first."""
     inputs = node.inputs
     several = np.flatnonzero(inputs.body.whole & (inputs.lower < inputs.upper))
     if not several.size:
         return None
-    if relaxed is None:
-        return int(several[np.argmax((inputs.upper - inputs.lower)[several])])
-    off = np.abs(relaxed.point - np.round(relaxed.point))[several]
-    return int(several[np.argmax(off)])
+    return int(several[np.argmax(np.abs(point - np.round(point))[several])])

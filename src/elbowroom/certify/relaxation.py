@@ -31,7 +31,6 @@ class Relaxed:
     point: Floats  # x
     multipliers: list[Floats]  # one row (1, neurons) per hidden layer
     before: list[Floats]  # z
-    after: list[Floats]  # h
     inside: bool = True  # False: outside the ball, and a tangent that cuts it off was added
 
 
@@ -69,6 +68,7 @@ def relax(
     inputs: InputSet,
     tangents: list[Floats],
     price: float,
+    seconds: float,
 ) -> Relaxed | None:
     """Minimize row . h_last over the relaxation; ``tangents`` stand for the ball, and grow with every call."""
     body, columns = inputs.body, inputs.moving
@@ -78,7 +78,9 @@ def relax(
     else:
         origin, unit = body.center[columns], body.axes[columns]
     y_low, y_high = (inputs.lower[columns] - origin) / unit, (inputs.upper[columns] - origin) / unit
-    solution = _solve(row, hidden, intervals, phases, inputs, columns, origin, unit, y_low, y_high, tangents, price)
+    solution = _solve(
+        row, hidden, intervals, phases, inputs, columns, origin, unit, y_low, y_high, tangents, price, seconds
+    )
     if solution is not None and body.shape is Shape.BALL:
         y = _budget_coordinates(inputs, solution.point)
         length = float(np.sqrt(y @ y))
@@ -109,6 +111,7 @@ def _solve(
     y_high: Floats,
     tangents: list[Floats],
     price: float,
+    seconds: float,
 ) -> Relaxed | None:
     base = np.clip(inputs.body.center, inputs.lower, inputs.upper)
     base[columns] = origin
@@ -116,7 +119,7 @@ def _solve(
     count = n_inputs
     rows = _Rows()
     cost, low, high = [np.zeros(n_inputs)], [y_low], [y_high]
-    places: list[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], int]] = []
+    places: list[tuple[npt.NDArray[np.int64], int]] = []
     previous, scale, shift = np.arange(n_inputs), unit, base
     for k, (layer, at) in enumerate(zip(hidden, intervals, strict=True)):
         n = at.low.size
@@ -128,7 +131,7 @@ def _solve(
         free = np.full(n, np.inf)
         low.append(np.concatenate([-free, np.where(active & ~inactive, -np.inf, 0.0), np.zeros(n)]))
         high.append(np.concatenate([free, np.where(inactive, 0.0, np.inf), free]))
-        places.append((z, h, rows.count))
+        places.append((z, rows.count))
         weight = layer.weight[:, columns] * scale if k == 0 else layer.weight
         bias = layer.weight @ shift + layer.bias if k == 0 else layer.bias
         rows.add(bias, bias, (z, np.ones(n)), (np.broadcast_to(previous, (n, previous.size)), -weight))
@@ -157,16 +160,15 @@ def _solve(
         rest = _budget_coordinates(inputs, base)
         rest[columns] = 0.0
         rows.add(np.array([-np.inf]), np.array([1.0 - tangent @ rest]), (np.arange(n_inputs), tangent[columns]))
-    values, duals = _minimize(np.concatenate(cost), np.concatenate(low), np.concatenate(high), rows)
+    values, duals = _minimize(np.concatenate(cost), np.concatenate(low), np.concatenate(high), rows, seconds)
     if values is None or duals is None:
         return None
     x = base.copy()
     x[columns] = np.clip(origin + unit * values[:n_inputs], inputs.lower[columns], inputs.upper[columns])
     return Relaxed(
         x,
-        [duals[None, at : at + z.size] for z, _, at in places],
-        [values[z] for z, _, _ in places],
-        [values[h] for _, h, _ in places],
+        [duals[None, at : at + z.size] for z, at in places],
+        [values[z] for z, _ in places],
     )
 
 
@@ -194,7 +196,9 @@ def _diamond(
     return count + n
 
 
-def _minimize(cost: Floats, low: Floats, high: Floats, rows: _Rows) -> tuple[Floats | None, Floats | None]:
+def _minimize(
+    cost: Floats, low: Floats, high: Floats, rows: _Rows, seconds: float
+) -> tuple[Floats | None, Floats | None]:
     """Primal and dual values, as they come."""
     matrix = coo_array(
         (np.concatenate(rows.value), (np.concatenate(rows.row), np.concatenate(rows.column))),
@@ -211,7 +215,7 @@ def _minimize(cost: Floats, low: Floats, high: Floats, rows: _Rows) -> tuple[Flo
     solver = highspy.Highs()  # type: ignore[no-untyped-call]
     solver.setOptionValue("output_flag", False)
     solver.setOptionValue("threads", 1)
-    solver.setOptionValue("time_limit", 10.0)
+    solver.setOptionValue("time_limit", max(seconds, 0.01))
     solver.passModel(program)
     solver.run()
     solution = solver.getSolution()

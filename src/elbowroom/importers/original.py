@@ -54,18 +54,17 @@ class Original:
 
     model: Any
     columns: Columns
-    classes: tuple[Label, ...]
     front: Front
 
     def predict(self, X: Floats) -> npt.NDArray[Any]:
         """Labels of float64 rows in model column order."""
         return np.asarray(self.model.predict(self.columns.frame(X)))
 
-    def class_indices(self, X: Floats) -> Ints:
+    def class_indices(self, X: Floats, classes: tuple[Label, ...]) -> Ints:
         """Positions of the predicted labels among the classes; -1 for a label that is none of them."""
         predicted = self.predict(X)
         found = np.full(len(predicted), -1, dtype=np.int64)
-        for index, label in enumerate(self.classes):
+        for index, label in enumerate(classes):
             found[predicted == label] = index
         return found
 

@@ -41,7 +41,7 @@ def open_model(model: object, names: object = None, *, replay: bool = True, data
     columns = columns_of(model)
     inner, front = unfold(model, Front(columns.named(names)))
     parsed = reader_of(inner).read(inner, front)
-    original = Original(model, columns, parsed.info.classes, front)
+    original = Original(model, columns, front)
     report = replay_points(parsed, original, data=data) if replay else None
     return ReadModel(parsed, original, report)
 

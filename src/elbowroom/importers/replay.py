@@ -5,16 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import expit, softmax
 
 from elbowroom.errors import ReplayMismatch
 from elbowroom.importers.original import Original
 from elbowroom.importers.replay_points import Range, boundary_rows, cut_rows, data_rows, row_budget
 from elbowroom.models.base import Link, Model
 from elbowroom.models.linear import Affine, LinearModel
-from elbowroom.models.margins import AffineMargins, NetworkMargins, TreeMargins, margins_of
+from elbowroom.models.margins import linear_margins, network_margins
 from elbowroom.models.network import ReluNetwork
 from elbowroom.models.trees import TreeEnsemble
-from elbowroom.numerics import TINY, Bools, Floats, Ints, gamma
+from elbowroom.numerics import EPS, TINY, Bools, Floats, Ints, gamma
 
 _FLOAT32_LIMIT = 3e38  # originals that cast to float32 refuse larger numbers
 _SHOWN_COLUMNS = 20
@@ -33,19 +34,20 @@ def replay(
 ) -> ReplayReport:
     """Compare labels (and scores, where the original shows them) on up to ``limit`` rows; raise `ReplayMismatch`.
 
-    A tree ensemble must agree on every row. A linear model or network must agree on every row whose margin exceeds the
-    declared rounding error; on the others no region will ever be certified.
+    A tree ensemble must agree on every row, but for scores that tie within the declared error of its own decision. A
+    linear model or network must agree on every row whose margin exceeds the declared rounding error. On the other rows
+    no region will ever be certified.
     """
     X = _points(parsed, original, data, seed, limit)
     if not len(X):
         return ReplayReport(0, 0)
     scores = parsed.scores(X)
-    ours, theirs = parsed.info.labels_of(scores), original.class_indices(X)
+    ours, theirs = parsed.info.labels_of(scores), original.class_indices(X, parsed.info.classes)
     _compare_scores(parsed, original, X, scores)
     wrong = np.flatnonzero(ours != theirs)
     open_points = 0
-    if wrong.size and not isinstance(parsed, TreeEnsemble):
-        certain = _certain(parsed, X[wrong], ours[wrong])
+    if wrong.size:
+        certain = _certain(parsed, X[wrong], scores[wrong], ours[wrong])
         open_points = int((~certain & (theirs[wrong] >= 0)).sum())
         wrong = wrong[certain | (theirs[wrong] < 0)]
     if wrong.size:
@@ -78,30 +80,42 @@ def _points(parsed: Model, original: Original, data: object, seed: int, limit: i
 
 
 def _compare_scores(parsed: Model, original: Original, X: Floats, scores: Floats) -> None:
-    """Scores are compared within the error that any order of summation may cause; a wrong leaf shows far beyond it."""
-    ask = original.predict_proba if parsed.info.link is Link.IDENTITY else original.decision_function
-    if ask is None:
-        return
-    theirs = ask(X).reshape(len(X), -1)
-    if theirs.shape != scores.shape:
-        raise ReplayMismatch(
-            f"{parsed.info.source}: the original gives {theirs.shape[1]} scores, the copy {scores.shape[1]}"
-        )
+    """Scores are compared within the error that any order of summation may cause; a wrong leaf shows far beyond it.
+
+    An original without scores is compared by its probabilities. Logistic function and softmax enlarge no error.
+    """
     match parsed:
         case TreeEnsemble():
             allowed = _tree_error(parsed)
         case LinearModel():
-            allowed = 2 * _affine_error(parsed.affine, np.abs(X)) + TINY
+            allowed = _network_error((parsed.affine,), X)[1] + TINY
         case ReluNetwork():
-            return
-    off = np.abs(theirs - scores)
-    wrong = np.flatnonzero(~(off <= allowed).all(axis=1))  # NaN counts as wrong
+            allowed = _network_error(parsed.layers, X)[1] + TINY
+    ours, ask = scores, original.decision_function
+    if ask is None and parsed.info.link is not Link.NONE:
+        ours, ask = _probabilities(parsed.info.link, scores), original.predict_proba
+        allowed = allowed.max(axis=-1, keepdims=True) + 16 * EPS
+    if ask is None:
+        return
+    theirs = ask(X).reshape(len(X), -1)
+    if theirs.shape != ours.shape:
+        raise ReplayMismatch(
+            f"{parsed.info.source}: the original gives {theirs.shape[1]} scores, the copy {ours.shape[1]}"
+        )
+    wrong = np.flatnonzero(~(np.abs(theirs - ours) <= allowed).all(axis=1))  # NaN counts as wrong
     if wrong.size:
         row = int(wrong[0])
         raise ReplayMismatch(
             f"{parsed.info.source}: on {wrong.size} of {len(X)} rows the scores differ by more than rounding. At "
-            f"{_describe(parsed, X[row])} the original gives {theirs[row].tolist()}, the copy {scores[row].tolist()}"
+            f"{_describe(parsed, X[row])} the original gives {theirs[row].tolist()}, the copy {ours[row].tolist()}"
         )
+
+
+def _probabilities(link: Link, scores: Floats) -> Floats:
+    if link is Link.LOGISTIC:
+        second = expit(scores[:, 0])
+        return np.column_stack([1.0 - second, second])
+    return np.asarray(softmax(scores, axis=1)) if link is Link.SOFTMAX else scores
 
 
 def _tree_error(model: TreeEnsemble) -> Floats:
@@ -115,23 +129,31 @@ def _affine_error(affine: Affine, magnitude: Floats) -> Floats:
     return np.asarray((magnitude @ affine.error_slope.T + affine.error_constant) * slack)
 
 
-def _certain(model: LinearModel | ReluNetwork, X: Floats, label: Ints) -> Bools:
-    """True where the margins of the copy's own label exceed all declared errors: the original must say the same."""
+def _certain(model: Model, X: Floats, scores: Floats, label: Ints) -> Bools:
+    """True where the copy's label is beyond all declared errors: the original must say the same."""
+    if isinstance(model, TreeEnsemble):
+        if model.info.evaluation_error == 0.0:
+            return np.ones(len(X), dtype=np.bool_)
+        best = np.sort(np.column_stack([scores, np.zeros(len(X))]) if scores.shape[1] == 1 else scores, axis=1)
+        return np.asarray(best[:, -1] - best[:, -2] > model.info.evaluation_error)
     certain = np.zeros(len(X), dtype=np.bool_)
     for target in np.unique(label):
         rows = label == target
-        certain[rows] = _holds(margins_of(model, int(target)), X[rows])
+        match model:
+            case LinearModel():
+                linear = linear_margins(model, int(target))
+                layers: tuple[Affine, ...] = (linear.affine,)
+                slack = linear.slack
+            case ReluNetwork():
+                network = network_margins(model, int(target))
+                layers, slack = network.layers, network.slack
+        value, error = _network_error(layers, X[rows])
+        certain[rows] = (value >= error + slack).all(axis=1)
     return certain
 
 
-def _holds(margins: AffineMargins | NetworkMargins | TreeMargins, X: Floats) -> Bools:
-    match margins:
-        case AffineMargins():
-            layers: tuple[Affine, ...] = (margins.affine,)
-        case NetworkMargins():
-            layers = margins.layers
-        case TreeMargins():
-            raise TypeError("trees are compared without any tolerance")
+def _network_error(layers: tuple[Affine, ...], X: Floats) -> tuple[Floats, Floats]:
+    """Outputs of ReLU layers, row by row, and how far the original's outputs may be from the ones computed here."""
     value, error = X, np.zeros_like(X)
     for i, layer in enumerate(layers):
         if i:
@@ -139,7 +161,7 @@ def _holds(margins: AffineMargins | NetworkMargins | TreeMargins, X: Floats) -> 
         # the original's rounding and ours, each within the layer's own bound for inputs up to |value| + error
         error = error @ np.abs(layer.weight).T + 2 * _affine_error(layer, np.abs(value) + error)
         value = layer(value)
-    return np.asarray((value >= error + margins.slack).all(axis=1))
+    return value, error
 
 
 def _describe(model: Model, row: Floats) -> str:

@@ -21,6 +21,8 @@ from elbowroom.numerics import Floats, Ints, next_down, next_up
 
 _CELLS = 20_000_000  # numbers in one matrix of rows: very wide models get fewer rows
 _NEIGHBOURS = 10
+_CLOSEST = 2
+_MORE_ROUNDS = 10
 
 
 def row_budget(limit: int, width: int) -> int:
@@ -57,9 +59,9 @@ class Range:
         return np.asarray(self.low + rng.uniform(size=(size, self.low.size)) * (self.high - self.low))
 
     def wild_rows(self, size: int, rng: np.random.Generator) -> Floats:
-        """Rows around the middle on scales from a thousandth to a thousand times the range, some entries exactly 0."""
+        """Rows around the middle on scales from a thousandth to 1e5 times the range, some entries exactly 0."""
         middle, spread = (self.low + self.high) / 2, np.maximum((self.high - self.low) / 2, 1e-6)
-        scale = 10.0 ** rng.uniform(-3, 3, (size, 1))
+        scale = 10.0 ** rng.uniform(-3, 5, (size, 1))
         X = middle + rng.normal(size=(size, self.low.size)) * spread * scale
         return np.where(rng.uniform(size=X.shape) < 0.02, 0.0, X)
 
@@ -97,20 +99,32 @@ def neighbours(cut: Floats) -> Floats:
 def cut_rows(model: TreeEnsemble, usual: Range, budget: int, rng: np.random.Generator) -> Floats:
     """Rows that reach a split and sit on its cut or a neighbour of it.
 
-    With too many splits for the budget, every split gets its cut and the next float; with still too many, a random
-    choice of splits does.
+    First all ten values for every split, then, in small models, more rows on the cut and on the next float. With too
+    many splits for the budget, every split gets these two values; with still too many, a random choice of splits does.
     """
     nodes = np.flatnonzero((model.feature >= 0) & np.isfinite(model.cut))
     if not nodes.size:
         return np.empty((0, model.info.n_features))
-    per_split = int(np.clip(budget // nodes.size, 2, _NEIGHBOURS))
+    per_split = int(np.clip(budget // nodes.size, _CLOSEST, _NEIGHBOURS))
     if nodes.size * per_split > budget:
         nodes = rng.choice(nodes, max(budget // per_split, 1), replace=False)
+    more = min((budget - nodes.size * per_split) // (nodes.size * _CLOSEST), _MORE_ROUNDS)
     with np.errstate(over="ignore"):
-        values = neighbours(model.cut[nodes])[:, :per_split]
-    reaching = np.repeat(_rows_at(model, nodes, usual, rng), per_split, axis=0)
-    reaching[np.arange(len(reaching)), np.repeat(model.feature[nodes], per_split)] = values.ravel()
-    return reaching
+        values = neighbours(model.cut[nodes])
+    chosen = np.concatenate([values[:, :per_split].ravel(), np.tile(values[:, :_CLOSEST].ravel(), more)])
+    nodes = np.concatenate([np.repeat(nodes, per_split), np.tile(np.repeat(nodes, _CLOSEST), more)])
+    rows = _rows_at(model, _leaves_below(model, nodes, rng), usual, rng)
+    rows[np.arange(len(rows)), model.feature[nodes]] = chosen
+    return rows
+
+
+def _leaves_below(model: TreeEnsemble, nodes: Ints, rng: np.random.Generator) -> Ints:
+    """A random leaf below each node, so that also the narrow ones are visited."""
+    leaf = nodes.copy()
+    while (inner := np.flatnonzero(model.feature[leaf] >= 0)).size:
+        here = leaf[inner]
+        leaf[inner] = np.where(rng.random(here.size) < 0.5, model.left[here], model.right[here])
+    return leaf
 
 
 def _rows_at(model: TreeEnsemble, nodes: Ints, usual: Range, rng: np.random.Generator) -> Floats:
@@ -147,12 +161,12 @@ def boundary_rows(model: Model, starts: Floats, budget: int, rng: np.random.Gene
     line: there the label is certain or not depending on how tight the declared errors are.
     """
     labels = model.info.labels_of(model.scores(starts))
-    first = rng.integers(len(starts), size=budget)
-    second = rng.integers(len(starts), size=budget)
+    rare = np.flatnonzero(labels != np.bincount(labels).argmax())  # one end of every line: not of the commonest class
+    if not rare.size:
+        return starts[:0]
+    first, second = rng.choice(rare, budget), rng.integers(len(starts), size=budget)
     different = np.flatnonzero(labels[first] != labels[second])[: budget // 4]
     a, b = starts[first[different]], starts[second[different]]
-    if not len(a):
-        return a
     label, line = labels[first[different]], b - a
     for _ in range(60):
         middle = a / 2 + b / 2

@@ -8,7 +8,7 @@ import numpy as np
 
 from elbowroom.errors import UnsupportedModel
 from elbowroom.importers.front import Front
-from elbowroom.importers.sklearn_common import columns, finite, labels, require_fitted
+from elbowroom.importers.sklearn_common import PROBABILITY_ERROR, columns, finite, labels, require_fitted
 from elbowroom.importers.sklearn_trees import add_tree
 from elbowroom.importers.tree_builder import TreeBuilder, at_most, float32_at_most
 from elbowroom.models.base import Decision, Link, ModelInfo
@@ -65,7 +65,10 @@ def _prior(model: Any) -> Floats:
 
 
 def read_histogram_boosting(model: Any, front: Front) -> TreeEnsemble:
-    """raw = baseline + sum of leaf values over float64 rows; two classes: the second iff raw > 0."""
+    """raw = baseline + sum of leaf values over float64 rows; two classes: the second iff raw > 0.
+
+    Some releases compare probabilities instead, which tie for raw scores of a few eps; these are left open for all.
+    """
     require_fitted(model)
     classes = labels(model)
     if getattr(model, "is_categorical_", None) is not None:
@@ -85,6 +88,6 @@ def read_histogram_boosting(model: Any, front: Front) -> TreeEnsemble:
             builder.add(nodes["feature_idx"], nodes["num_threshold"], nodes["left"], nodes["right"], leaf, value)
     base = finite(model, "_baseline_prediction", model._baseline_prediction).reshape(-1)
     decision = Decision.POSITIVE if len(classes) == 2 else Decision.ARGMAX
-    link = Link.LOGISTIC if len(classes) == 2 else Link.SOFTMAX
-    info = ModelInfo(front.names, classes, decision, link, front.source_name(model))
+    link = (Link.NONE, Link.LOGISTIC, Link.SOFTMAX)[min(len(classes), 3) - 1]
+    info = ModelInfo(front.names, classes, decision, link, front.source_name(model), PROBABILITY_ERROR)
     return builder.build(info, front, at_most, base)

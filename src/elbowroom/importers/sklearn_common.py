@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -10,7 +10,11 @@ import numpy.typing as npt
 from elbowroom.errors import InputError, UnsupportedModel
 from elbowroom.importers.original import Columns
 from elbowroom.models.base import Label
-from elbowroom.numerics import Floats
+from elbowroom.numerics import EPS, Floats
+
+# Where predict compares probabilities and not scores: expit(z) > 1/2, or the first largest softmax entry. Close to a tie
+# these lose at most a few ulp of one half (or of 1 / sum), which a score difference of 16 eps outweighs.
+PROBABILITY_ERROR: Final = 16 * EPS
 
 
 def require_fitted(estimator: Any) -> None:

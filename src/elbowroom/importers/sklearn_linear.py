@@ -32,12 +32,13 @@ def read_logistic(model: Any, front: Front) -> LinearModel:
     """LogisticRegression. One-versus-rest probabilities are not a softmax of the scores, so they count as none."""
     require_fitted(model)
     classes = labels(model)
-    scheme = getattr(model, "multi_class", "deprecated")  # gone in the newest releases
+    scheme = getattr(model, "multi_class", None)  # gone in the newest releases
+    one_versus_rest = {"liblinear"} if scheme is None else {"liblinear", "newton-cholesky"}
     if len(classes) == 2:
         # binary "multinomial" fits compute softmax(-score, score): the logistic function of twice the score
         link = Link.NONE if scheme == "multinomial" else Link.LOGISTIC
     else:
-        link = Link.NONE if scheme == "ovr" or model.solver == "liblinear" else Link.SOFTMAX
+        link = Link.NONE if scheme == "ovr" or model.solver in one_versus_rest else Link.SOFTMAX
     return _linear(model, front, classes, link)
 
 

@@ -123,7 +123,7 @@ def tree_margins(model: TreeEnsemble, target: int, probability: float | None = N
     for j in range(len(threshold)):
         used = np.flatnonzero(c.matrix[j])
         parts = np.concatenate([leaves.value[:, used].ravel(), model.base[used], threshold[j : j + 1]])
-        if leaves.n_trees == 1 and not model.base.any() and model.divisor == 1.0:
+        if leaves.n_trees == 1 and not model.base.any() and model.divisor == 1.0 and not model.info.evaluation_error:
             # One tree: two stored numbers are compared, and the sign of a rounded difference is exact.
             # A tie that loses needs a positive difference: ask for half the smallest one that occurs.
             difference = value[:, j] + base[j]

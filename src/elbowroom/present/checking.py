@@ -23,10 +23,11 @@ SAMPLED = 1000  # random points that the model itself is asked about, besides th
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was checked. ``good`` is None where nothing could be decided."""
+    """One thing that was checked. ``good`` is None where nothing could be decided; a remark decides nothing at all."""
 
     good: bool | None
     what: str
+    remark: bool = False
 
     def text(self) -> Text:
         mark, style = {True: ("✓", "green"), False: ("✗", "red"), None: ("·", "yellow")}[self.good]
@@ -60,19 +61,23 @@ def check_region(
     if explainer.space.names != region.space.names:
         raise InputError(f"{model_path}: the model has other columns than the region; it was made for another model")
     findings = [Finding(True, f"the file is intact: schema {VERSION}, seal and checksum match")]
-    findings.append(_fingerprint(region, explainer, any_model))
-    findings.append(_room(region, explainer))
+    same_model = _fingerprint(region, explainer, any_model)
+    findings += [same_model, _room(region, explainer)]
     judged, counterexample = _judge(region, explainer, time_limit)
     findings += [judged, *_sample(region, explainer)]
     if region.status is Status.OPTIMAL:
-        findings.append(Finding(None, "not checked: that no closer region exists; run explain again for that proof"))
-    decisive = [f.good for f in findings[:-1]] if region.status is Status.OPTIMAL else [f.good for f in findings]
+        text = "not checked: that no closer region exists; run explain again for that proof"
+        findings.append(Finding(None, text, remark=True))
+    decisive = [finding.good for finding in findings if not finding.remark]
     holds = False if False in decisive else None if None in decisive else True
+    proven = f"at every point of the region the model {outcome(region.target)}"
     conclusion = {
-        True: f"Valid: at every point of the region the model {outcome(region.target)}.",
+        True: f"Valid: {proven}.",
         False: "Refuted: the file's claim does not hold for this model.",
         None: "Undecided: nothing was refuted, but not everything could be proven.",
     }[holds]
+    if holds is False and all(finding.good or finding.remark or finding is same_model for finding in findings):
+        conclusion = f"Not the certified model. For the given one it was proven all the same that {proven}; --any-model accepts that."
     return Report(tuple(findings), holds, conclusion, counterexample)
 
 

@@ -1,7 +1,7 @@
 """The command line: ``elbowroom demo | explain | check | radius | chance``.
 
 Exit codes: 0 a region was found (or a check passed), 2 bad input, 3 proven that no region exists, 4 unknown,
-5 a checked claim is refuted, 130 interrupted.
+5 a checked claim does not hold (refuted, or made for another model), 130 interrupted.
 """
 
 from __future__ import annotations
@@ -218,7 +218,7 @@ def check(
     trust_pickle: TrustPickle = False,
     as_json: AsJson = False,
 ) -> None:
-    """Prove a saved region again, from scratch. Exit 0: it holds; 5: refuted; 4: the judge could not decide."""
+    """Prove a saved region again, from scratch. Exit 0: it holds; 5: it does not (refuted, or another model); 4: undecided."""
     from elbowroom.present.checking import check_region
 
     report = check_region(region, model, trust_pickle, any_model, time_limit)

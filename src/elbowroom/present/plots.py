@@ -6,7 +6,7 @@ from textwrap import fill
 from typing import TYPE_CHECKING, Final
 
 from elbowroom.present.account import Account, Line, Sort, account_of
-from elbowroom.present.text import outcome, quoted, round_note
+from elbowroom.present.text import SHAPE_NAMES, outcome, quoted, round_note
 from elbowroom.result.region import Region
 
 if TYPE_CHECKING:
@@ -45,7 +45,10 @@ def plot_region(region: Region, ax: Axes | None = None) -> Axes:
     ax.set_xticks([])
     for side in ("top", "right", "bottom", "left"):
         ax.spines[side].set_visible(False)
-    title = f"The model said {quoted(region.predicted)}. Anywhere in the blue, it {outcome(region.target)}."
+    place = (
+        f"Inside the {SHAPE_NAMES[account.shape]} (blue: its extent)" if account.is_round else "Anywhere in the blue"
+    )
+    title = f"The model said {quoted(region.predicted)}. {place}, it {outcome(region.target)}."
     ax.set_title(fill(title, 78), loc="left", fontsize=11.5, color=INK, pad=26)
     _legend(ax)
     ax.set_xlabel(_footnote(account, lines), fontsize=8.5, color=QUIET, loc="left")

@@ -32,6 +32,7 @@ class SearchProgress:
         self._enabled = enabled and console.is_terminal
         self._lock = threading.Lock()
         self._over = False
+        self._shown = False  # stopping a bar that never appeared would print an empty line
 
     def __enter__(self) -> SearchProgress:
         if self._enabled:
@@ -50,9 +51,11 @@ class SearchProgress:
         with self._lock:
             self._over = True
             self._timer.cancel()
-            self._bar.stop()
+            if self._shown:
+                self._bar.stop()
 
     def _appear(self) -> None:
         with self._lock:
             if not self._over:
                 self._bar.start()
+                self._shown = True

@@ -14,6 +14,8 @@ from elbowroom.result.region import NoRegion, Region
 from elbowroom.result.status import Status
 
 MOST_SPOKEN: Final = 3  # so many unchanged features are named one by one; more are summed up
+MOST_CHANGED: Final = 10  # so many changed features are named; a sentence with more cannot be read
+MOST_ROWS: Final = 60  # of a printed table; region.intervals and the page have them all
 SHAPE_NAMES: Final = {Shape.BOX: "box", Shape.BALL: "ball", Shape.DIAMOND: "diamond"}
 
 
@@ -57,10 +59,17 @@ def _conditions(account: Account) -> list[str]:
     if account.is_round:
         shared = [line for line in account.lines if line.reach]
         alone = [line for line in account.lines if not line.reach]
-        parts = [_phrase(line) for line in alone if line.changed]
+        parts = _changed([line for line in alone if line.changed])
         parts += _kept([line for line in alone if not line.changed], others=True)
         return [*parts, _round_phrase(account, shared)]
-    return [_phrase(line) for line in account.changed] + _kept(account.kept, bool(account.changed))
+    return _changed(account.changed) + _kept(account.kept, bool(account.changed))
+
+
+def _changed(lines: Sequence[Line]) -> list[str]:
+    parts = [_phrase(line) for line in lines[:MOST_CHANGED]]
+    if len(lines) > MOST_CHANGED:
+        parts.append(f"{len(lines) - MOST_CHANGED} more features change as in the table")
+    return parts
 
 
 def _kept(lines: Sequence[Line], others: bool) -> list[str]:
@@ -116,13 +125,14 @@ def _round_phrase(account: Account, shared: Sequence[Line]) -> str:
         size = f" of radius {account.radius}" + (
             "" if account.scales_are_one else " (in units of each feature's scale)"
         )
-    spoken = [line for line in shared if line.changed]
-    rest = [line for line in shared if not line.changed]
+    changed = [line for line in shared if line.changed]
+    spoken = changed[:MOST_CHANGED]
+    rest = [line for line in shared if line not in spoken]
     if len(rest) <= MOST_SPOKEN:
         spoken, rest = [*spoken, *rest], []
     named = [f"{line.name} ({line.with_unit(f'{line.center} ± {line.reach}')})" for line in spoken]
     if rest:
-        named.append(f"{len(rest)}{' other' if spoken else ''} features as in the table")
+        named.append(f"{len(rest)}{' other' if spoken else ''} features (as in the table)")
     if len(shared) == 1:
         return f"{named[0]} lies within its range"
     return f"together {joined(named)} lie within a {shape}{size} around these values"
@@ -159,10 +169,14 @@ def round_note(account: Account) -> str:
     )
 
 
+def range_heading(account: Account) -> str:
+    return "alone anywhere in" if account.is_round else "anywhere in"
+
+
 # ---- the table ------------------------------------------------------------------------------------------------------
 def table_rows(account: Account, only_told: bool = False) -> list[tuple[str, ...]]:
     """Header and rows. ``only_told``: leave out what neither changes nor has room."""
-    rows: list[tuple[str, ...]] = [("", "feature", "now", "centre", "anywhere in", "")]
+    rows: list[tuple[str, ...]] = [("", "feature", "now", "centre", range_heading(account), "")]
     for line in [*account.changed, *account.kept]:
         if only_told and not (line.changed or line.moving):
             continue
@@ -194,13 +208,18 @@ def full_text(region: Region) -> str:
     hidden = len(account.lines) - (len(rows) - 1)
     parts = [sentence_of(account), ""]
     if len(rows) > 1:
-        parts += [grid(rows), ""]
+        parts += [grid(rows[: MOST_ROWS + 1]), *_cut(rows), ""]
     if hidden:
         noun = "feature stays as it is" if hidden == 1 else "features stay as they are"
         parts.append(f"{hidden} {noun}.")
     if account.is_round:
         parts.append(round_note(account))
     return "\n".join([*parts, status_line(region), certificate_line(region)])
+
+
+def _cut(rows: Sequence[Sequence[str]]) -> list[str]:
+    left = len(rows) - 1 - MOST_ROWS
+    return [f"... and {left} more rows: see region.intervals or region.to_html()"] if left > 0 else []
 
 
 # ---- no region ------------------------------------------------------------------------------------------------------

@@ -22,6 +22,8 @@ class Target:
     probability: float | None = None
 
     def __post_init__(self) -> None:
+        if isinstance(self.label, np.generic):  # np.str_("a") and "a" must be one label, also in seals and files
+            object.__setattr__(self, "label", self.label.item())
         if self.probability is not None:
             tau = _number(self.probability, "Target probability")
             if not 0.0 < tau < 1.0:

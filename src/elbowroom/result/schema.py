@@ -20,23 +20,25 @@ import numpy as np
 from elbowroom.errors import InputError
 from elbowroom.problem.body import Body
 from elbowroom.problem.distances import Distance, Metric
-from elbowroom.problem.rooms import Ball, Box, Diamond, Radius, Room, Shape
-from elbowroom.problem.space import Direction, Feature, Group, Kind, Space
-from elbowroom.problem.target import Target
+from elbowroom.problem.rooms import Shape
 from elbowroom.result.certificate import Certificate
+from elbowroom.result.question_json import (
+    floats_out,
+    label_in,
+    label_out,
+    room_in,
+    room_out,
+    space_in,
+    space_out,
+    target_in,
+    target_out,
+)
 from elbowroom.result.reader import Reader, number_out
 from elbowroom.result.region import NoRegion, Region
 from elbowroom.result.status import Status, Step
 
 VERSION: Final = 1
 KIND_OF: Final = {Region: "region", NoRegion: "no region"}
-ROOMS: Final[dict[str, type[Box] | type[Ball] | type[Diamond]]] = {"box": Box, "ball": Ball, "diamond": Diamond}
-LABELS: Final[dict[str, type[bool] | type[int] | type[float] | type[str]]] = {
-    "bool": bool,
-    "int": int,
-    "float": float,
-    "str": str,
-}
 
 
 def write_answer(answer: Region | NoRegion, timings: bool = True) -> str:
@@ -46,20 +48,20 @@ def write_answer(answer: Region | NoRegion, timings: bool = True) -> str:
         "schema": VERSION,
         "kind": KIND_OF[type(answer)],
         "status": answer.status.name,
-        "target": _target_out(answer.target),
-        "room": _room_out(answer.room),
+        "target": target_out(answer.target),
+        "room": room_out(answer.room),
         "distance_norm": answer.metric.value,
         "lower_bound": number_out(answer.lower_bound),
         "method": answer.method,
         "seconds": number_out(answer.seconds if timings else 0.0),
-        "space": _space_out(answer.space),
-        "factual": _floats_out(answer.factual_values),
+        "space": space_out(answer.space),
+        "factual": floats_out(answer.factual_values),
         "trace": [_step_out(step, timings) for step in answer.trace],
     }
     if isinstance(answer, Region):
         document |= {
             "distance": number_out(answer.distance),
-            "predicted": _label_out(answer.predicted, "predicted"),
+            "predicted": label_out(answer.predicted, "predicted"),
             "source": answer.source,
             "certificate": _certificate_out(answer.certificate, timings),
         }
@@ -125,7 +127,7 @@ def _checksum(document: Mapping[str, Any]) -> str:
 
 # ---- region and no region -------------------------------------------------------------------------------------------
 def _region_in(top: Reader, where: str) -> Region:
-    space = _space_in(top.at("space"))
+    space = space_in(top.at("space"))
     size = len(space.names)
     factual = top.at("factual").floats(size)
     certificate = _certificate_in(top.at("certificate"), size, where)
@@ -136,7 +138,7 @@ def _region_in(top: Reader, where: str) -> Region:
         raise top.at("distance").wrong(
             f"{measured!r}, the distance between its factual and its centre, not {distance!r}"
         )
-    target = _target_in(top.at("target"))
+    target = target_in(top.at("target"))
     if repr(target) != repr(certificate.target):
         raise top.at("target").wrong("the target of the certificate")
     status = top.at("status").name_of(Status, (Status.OPTIMAL, Status.CERTIFIED))
@@ -144,9 +146,9 @@ def _region_in(top: Reader, where: str) -> Region:
         status,
         space,
         factual,
-        _label_in(top.at("predicted")),
+        label_in(top.at("predicted")),
         target,
-        _room_in(top.at("room")),
+        room_in(top.at("room")),
         metric,
         distance,
         top.at("lower_bound").number(),
@@ -159,14 +161,14 @@ def _region_in(top: Reader, where: str) -> Region:
 
 
 def _no_region_in(top: Reader) -> NoRegion:
-    space = _space_in(top.at("space"))
+    space = space_in(top.at("space"))
     return NoRegion(
         top.at("status").name_of(Status, (Status.NONE_EXISTS, Status.UNKNOWN)),
         top.at("reason").text(),
         space,
         top.at("factual").floats(len(space.names)),
-        _target_in(top.at("target")),
-        _room_in(top.at("room")),
+        target_in(top.at("target")),
+        room_in(top.at("room")),
         top.at("distance_norm").choice(Distance),
         top.at("lower_bound").number(infinite=True),
         top.at("method").text(),
@@ -206,17 +208,17 @@ def _certificate_out(c: Certificate, timings: bool) -> dict[str, Any]:
     body = c.body
     return {
         "fingerprint": c.fingerprint,
-        "target": _target_out(c.target),
+        "target": target_out(c.target),
         "method": c.method,
         "margin": number_out(c.margin),
         "seconds": number_out(c.seconds if timings else 0.0),
         "assumptions": list(c.assumptions),
         "body": {
             "shape": body.shape.value,
-            "center": _floats_out(body.center),
-            "lower": _floats_out(body.lower),
-            "upper": _floats_out(body.upper),
-            "axes": _floats_out(body.axes),
+            "center": floats_out(body.center),
+            "lower": floats_out(body.lower),
+            "upper": floats_out(body.upper),
+            "axes": floats_out(body.axes),
             "whole": [bool(w) for w in body.whole],
             "free_groups": [[int(f) for f in members] for members in body.free_groups],
         },
@@ -240,7 +242,7 @@ def _certificate_in(entry: Reader, size: int, where: str) -> Certificate:
     )
     certificate = Certificate(
         entry.at("fingerprint").text(),
-        _target_in(entry.at("target")),
+        target_in(entry.at("target")),
         body,
         entry.at("method").text(),
         entry.at("margin").number(infinite=True),
@@ -253,128 +255,3 @@ def _certificate_in(entry: Reader, size: int, where: str) -> Certificate:
             "the file was changed after the judge wrote it, so nothing in it is proven"
         )
     return certificate
-
-
-# ---- the question ---------------------------------------------------------------------------------------------------
-def _label_out(label: object, what: str) -> dict[str, Any] | None:
-    if label is None:
-        return None
-    if isinstance(label, np.generic):
-        label = label.item()
-    for name, kind in LABELS.items():
-        if type(label) is kind:
-            return {"type": name, "value": number_out(label) if isinstance(label, float) else label}
-    raise InputError(f"{what} {label!r}: only text, numbers and truth values can be written as JSON labels")
-
-
-def _label_in(entry: Reader) -> Any:
-    if entry.value is None:
-        return None
-    match entry.at("type").text():
-        case "bool":
-            return entry.at("value").truth()
-        case "int":
-            return entry.at("value").whole()
-        case "float":
-            return entry.at("value").number(infinite=True)
-        case "str":
-            return entry.at("value").text()
-        case other:
-            raise entry.at("type").wrong(f"one of {list(LABELS)}, not {other!r}")
-
-
-def _target_out(target: Target) -> dict[str, Any]:
-    return {"label": _label_out(target.label, "target"), "probability": target.probability}
-
-
-def _target_in(entry: Reader) -> Target:
-    probability = entry.at("probability")
-    return Target(_label_in(entry.at("label")), None if probability.value is None else probability.number())
-
-
-def _room_out(room: Room) -> dict[str, Any]:
-    for name, kind in ROOMS.items():
-        if type(room) is kind:
-            fields = {"shape": name, "radius": _radius_out(room.radius)}
-            if isinstance(room, Box):
-                fields |= {"low": _radius_out(room.low), "high": _radius_out(room.high)}
-            return fields | {"categories": None if room.categories is None else dict(room.categories)}
-    raise InputError(f"a room of type {type(room).__name__} has no JSON form; the known ones are {list(ROOMS)}")
-
-
-def _radius_out(radius: Radius | None) -> object:
-    if isinstance(radius, Mapping):
-        return {name: number_out(width) for name, width in radius.items()}
-    if isinstance(radius, (tuple, list, np.ndarray)):
-        return [number_out(width) for width in radius]
-    return radius if radius is None else number_out(float(radius))  # type: ignore[arg-type]
-
-
-def _room_in(entry: Reader) -> Room:
-    name = entry.at("shape").text()
-    categories = entry.at("categories")
-    free = None if categories.value is None else {k: categories.at(k).text() for k in categories.mapping()}
-    if name == "box":
-        radius, low, high = (_radius_in(entry.at(key)) for key in ("radius", "low", "high"))
-        return Box(radius, low, high, free)
-    if name in ROOMS:
-        size = _radius_in(entry.at("radius"))
-        if size is None:
-            raise entry.at("radius").wrong("a number, a list or a mapping")
-        return Ball(size, free) if name == "ball" else Diamond(size, free)
-    raise entry.at("shape").wrong(f"one of {list(ROOMS)}, not {name!r}")
-
-
-def _radius_in(entry: Reader) -> Radius | None:
-    if entry.value is None:
-        return None
-    if isinstance(entry.value, dict):
-        return {name: entry.at(name).number() for name in entry.mapping()}
-    if isinstance(entry.value, list):
-        return tuple(item.number() for item in entry.items())
-    return entry.number()
-
-
-def _space_out(space: Space) -> dict[str, Any]:
-    features = [
-        {
-            "name": f.name,
-            "kind": Kind(f.kind).value,
-            "lower": number_out(f.lower),
-            "upper": number_out(f.upper),
-            "immutable": f.immutable,
-            "direction": Direction(f.direction).value,
-            "scale": number_out(f.scale),
-            "weight": number_out(f.weight),
-            "unit": f.unit,
-        }
-        for f in space.features
-    ]
-    groups = [{"name": g.name, "members": list(g.members), "weight": number_out(g.weight)} for g in space.groups]
-    return {"features": features, "groups": groups}
-
-
-def _space_in(entry: Reader) -> Space:
-    features = tuple(
-        Feature(
-            f.at("name").text(),
-            f.at("kind").choice(Kind),
-            f.at("lower").number(infinite=True),
-            f.at("upper").number(infinite=True),
-            f.at("immutable").truth(),
-            f.at("direction").choice(Direction),
-            f.at("scale").number(),
-            f.at("weight").number(),
-            None if f.at("unit").value is None else f.at("unit").text(),
-        )
-        for f in entry.at("features").items()
-    )
-    groups = tuple(
-        Group(g.at("name").text(), tuple(m.text() for m in g.at("members").items()), g.at("weight").number())
-        for g in entry.at("groups").items()
-    )
-    return Space(features, groups)
-
-
-def _floats_out(values: np.ndarray[Any, Any]) -> list[float | str]:
-    return [number_out(float(v)) for v in values]

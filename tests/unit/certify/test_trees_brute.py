@@ -31,9 +31,18 @@ def _case(seed: int):
     decision = Decision.ARGMAX if multi else rng.choice([Decision.POSITIVE, Decision.NONNEGATIVE])
     n_classes = int(rng.integers(2, 5)) if multi else 2
     model = random_trees(
-        rng, n, int(rng.integers(1, 7)), int(rng.integers(1, 4)), cuts, n_classes, decision, base=rng.integers(-4, 9) / 4
+        rng,
+        n,
+        int(rng.integers(1, 7)),
+        int(rng.integers(1, 4)),
+        cuts,
+        n_classes,
+        decision,
+        base=rng.integers(-4, 9) / 4,
     )
-    center = np.where(whole, np.round(rng.uniform(-2, 2, n)), rng.choice(grid, n) if rng.random() < 0.5 else rng.uniform(-2, 2, n))
+    center = np.where(
+        whole, np.round(rng.uniform(-2, 2, n)), rng.choice(grid, n) if rng.random() < 0.5 else rng.uniform(-2, 2, n)
+    )
     free: tuple[np.ndarray, ...] = ()
     low, high = np.full(n, -np.inf), np.full(n, np.inf)
     if free_group:

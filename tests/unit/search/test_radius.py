@@ -62,7 +62,14 @@ def test_trees_equal_the_nearest_bad_cell(shape: Shape) -> None:
         kinds = ["integer" if rng.random() < 0.3 else "numeric" for _ in range(n)]
         space = Space(
             tuple(
-                Feature(f"x{f}", kinds[f], -3, 3, immutable=bool(n > 1 and rng.random() < 0.2), scale=rng.choice([0.5, 1.0, 3.0]))
+                Feature(
+                    f"x{f}",
+                    kinds[f],
+                    -3,
+                    3,
+                    immutable=bool(n > 1 and rng.random() < 0.2),
+                    scale=rng.choice([0.5, 1.0, 3.0]),
+                )
                 for f in range(n)
             )
         )

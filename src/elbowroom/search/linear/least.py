@@ -19,7 +19,7 @@ import scipy.sparse
 
 from elbowroom.numerics import Bools, Floats, gamma
 from elbowroom.problem.distances import Distance
-from elbowroom.search.solvers.highs import HighsLp, LpStatus
+from elbowroom.search.solvers.highs import HighsLp
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,10 +33,14 @@ class Rows:
 
 @dataclass(frozen=True, eq=False)
 class Least:
-    """``moves`` is None if nothing was found; then ``bound`` is inf (proven empty) or what is known."""
+    """``moves`` is None if nothing was found; then ``bound`` is inf (proven empty) or what is known.
+
+    ``tight``: rows that hold with (near) equality at the moves; the others can be forgotten.
+    """
 
     moves: Floats | None
     bound: float
+    tight: Bools
 
 
 class LeastMoves:
@@ -50,12 +54,13 @@ class LeastMoves:
         scale = np.abs(rows.A).max(axis=1, initial=0.0)
         flat = scale == 0.0
         if (rows.b[flat] > rows.doubt[flat]).any():
-            return Least(None, np.inf)
+            return Least(None, np.inf, flat)
         A = rows.A[~flat] / scale[~flat, None]
         b, doubt = rows.b[~flat] / scale[~flat], rows.doubt[~flat] / scale[~flat]
         nearest = np.clip(0.0, lower, upper)
         if (A @ nearest >= b).all():
-            return Least(nearest, self.distance.norm(np.abs(nearest)) * (1.0 - gamma(nearest.size + 8)))
+            at_rest = self.distance.norm(np.abs(nearest)) * (1.0 - gamma(nearest.size + 8))
+            return Least(nearest, at_rest, np.zeros_like(flat))
         centered = bool(((lower <= 0) & (upper >= 0)).all())
         if b.size == 1 and centered:
             answer = _fill_one_row(self.distance, A[0], float(b[0]), lower, upper)
@@ -63,12 +68,15 @@ class LeastMoves:
             answer = _least_distance(A, b, lower, upper)
         else:
             answer = self._linear_program(A, b, lower, upper, time_limit)
-        if answer is None:
+        if answer is None or not all(np.isfinite(part).all() for part in answer):
             empty = self._empty(A, b, doubt, lower, upper, time_limit)
-            return Least(None, np.inf if empty else 0.0)
+            return Least(None, np.inf if empty else 0.0, flat)
         moves, multiplier, price = answer
         bound = _dual_bound(self.distance, A, b, doubt, lower, upper, multiplier, price)
-        return Least(np.clip(moves, lower, upper), bound)
+        moves = np.clip(moves, lower, upper)
+        tight = np.zeros_like(flat)
+        tight[~flat] = A @ moves - b <= 1e-6 * (1.0 + np.abs(b))
+        return Least(moves, bound, tight)
 
     def _linear_program(
         self, A: Floats, b: Floats, lower: Floats, upper: Floats, time_limit: float
@@ -83,7 +91,7 @@ class LeastMoves:
                 np.concatenate([np.maximum(upper, 0.0), np.maximum(-lower, 0.0)]),
                 time_limit,
             )
-            if found.status is not LpStatus.OPTIMAL:
+            if not found.usable:
                 return None
             return found.x[:n] - found.x[n:], np.maximum(found.row_dual, 0.0), np.ones(n)
         eye = scipy.sparse.eye_array(n)
@@ -99,7 +107,7 @@ class LeastMoves:
             np.concatenate([upper, [np.inf]]),
             time_limit,
         )
-        if found.status is not LpStatus.OPTIMAL:
+        if not found.usable:
             return None
         dual = np.maximum(found.row_dual, 0.0)
         return found.x[:n], dual[:m], dual[m : m + n] + dual[m + n :]
@@ -115,7 +123,7 @@ class LeastMoves:
             np.concatenate([upper, [np.inf]]),
             time_limit,
         )
-        if found.status is not LpStatus.OPTIMAL:
+        if not found.usable:
             return False
         multiplier = np.maximum(found.row_dual, 0.0)
         # The multiplier of an empty program cancels the columns that are open; its own rounding is forgiven there,

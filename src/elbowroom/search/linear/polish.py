@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from elbowroom.numerics import Floats
+from elbowroom.numerics import EPS, Floats
 from elbowroom.result.certificate import Certificate, Counterexample, Undecided
 from elbowroom.search.contract import Accept, Clock
 from elbowroom.search.linear.adversary import Adversary
@@ -30,6 +30,7 @@ class Found:
 
     distance: float
     center: Floats
+    values: Floats  # the same, over the columns of the question
     certificate: Certificate
 
 
@@ -93,7 +94,7 @@ class Polisher:
                     break
                 verdict = self.accept(center) if q.problem.admissible(center) else None
                 if isinstance(verdict, Certificate):
-                    best = Found(distance, center, verdict)
+                    best = Found(distance, center, values, verdict)
                     hopeless = distance
                     if distance <= good_enough:
                         break
@@ -109,7 +110,8 @@ class Polisher:
             else:
                 # Where the tangent is known already, or next to nothing is missing, only rounding is left to repair.
                 known = np.array([self._known(cut, tangents) for cut in cuts])
-                spare += np.where((short > 0) & (known | (short <= 1e-11 * size)), 2.0 * short, 0.0)
+                tiny = (short <= 1e-11 * size) & bool(tangents)
+                spare += np.where((short > 0) & (known | tiny), 2.0 * short + EPS * size, 0.0)
             if single:
                 break
             tangents += [cut for cut in cuts if not self._known(cut, tangents)]

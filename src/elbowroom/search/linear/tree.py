@@ -18,6 +18,7 @@ from elbowroom.problem.distances import Distance
 from elbowroom.problem.rooms import Shape
 from elbowroom.search.contract import Accept, Clock
 from elbowroom.search.linear.adversary import Adversary
+from elbowroom.search.linear.curvature import curved_bound
 from elbowroom.search.linear.least import LeastMoves
 from elbowroom.search.linear.polish import Found, Polisher
 from elbowroom.search.linear.question import Question
@@ -107,7 +108,10 @@ class Tree:
             unit = self.scale / q.factor
             rows = node_rows(q, self.adversaries, node, lower, upper, unit)
             answer = self.least.solve(rows, (lower - q.start) / unit, (upper - q.start) / unit, self.clock.remaining)
-            node = replace(node, bound=max(node.bound, answer.bound * self.scale))
+            bound = answer.bound
+            if self.best is not None and q.problem.distance is Distance.L2 and q.shape is Shape.BALL:
+                bound = max(bound, curved_bound(q, self.adversaries, node, self.best.values, lower, upper, unit))
+            node = replace(node, bound=max(node.bound, bound * self.scale))
             if node.bound >= self.cutoff:
                 if np.isfinite(node.bound):
                     self.settled = min(self.settled, node.bound)
@@ -125,11 +129,19 @@ class Tree:
             values = self._tidy(np.clip(q.start + answer.moves * unit, lower, upper))
             extra = self._new_scenarios(node, values, lower, upper, size * self.scale)
             if not extra:
+                # Rows without weight here are found again by the adversary if a child needs them.
+                kept = tuple(s for s, t in zip(node.scenarios, answer.tight, strict=True) if t or self._first(node, s))
+                node = replace(node, scenarios=kept)
                 break
             node = replace(node, scenarios=node.scenarios + extra)
             if self.clock.expired:
                 return [node]
         return self._branch_or_settle(node, values, lower, upper)
+
+    @staticmethod
+    def _first(node: Node, scenario: Scenario) -> bool:
+        """The first scenario of every row always stays."""
+        return next(s for s in node.scenarios if s.row == scenario.row) is scenario
 
     def _within_budget(self, node: Node) -> tuple[Floats, Floats]:
         """No column may cost more than the best distance leaves after the others' least costs."""
@@ -173,9 +185,10 @@ class Tree:
             line = chord(adversary, attack.shift, lower, upper)
             groups = float(category_gain(q, node, j) @ (values - q.start)[q.singles.size :])
             relaxed = q.base[j] + groups + float(line.slope @ adversary.relative(values) + line.constant.sum())
-            known = any(s.row == j and np.allclose(s.shift, attack.shift, rtol=1e-12, atol=0.0) for s in node.scenarios)
-            if not known and relaxed < q.needed[j] - self._tolerance(j, distance):
-                found.append(Scenario(j, attack.shift))
+            if relaxed < q.needed[j] - self._tolerance(j, distance):
+                near = 1e-12 * attack.shift
+                if not any(s.row == j and (np.abs(s.shift - attack.shift) <= near).all() for s in node.scenarios):
+                    found.append(Scenario(j, attack.shift))
         return tuple(found)
 
     # ---- branching --------------------------------------------------------------------------------------------
@@ -198,7 +211,8 @@ class Tree:
             f = int(np.argmax(fraction))
             return self._split(node, f, float(np.floor(values[f])), float(np.floor(values[f])) + 1.0)
         kink = self._widest_chord(node, values, categories, lower, upper)
-        self._improve(node, values, categories, lower, upper)
+        if kink is None or self.best is None or self.nodes <= 8 or self.nodes % 8 == 0:
+            self._improve(node, values, categories, lower, upper)
         if node.bound >= self.cutoff:
             self.settled = min(self.settled, node.bound)
             return []
@@ -253,7 +267,7 @@ class Tree:
                 at = float(q.start[f] + adversary.sign[f] * (adversary.edge[f] + attack.shift[f]))
                 if q.shape is not Shape.BOX and np.isfinite(upper[f] - lower[f]) and not q.whole[f]:
                     # The kinks of round rooms move with the centre: keep a share of the interval on both sides.
-                    share = 0.1 * (upper[f] - lower[f])
+                    share = 0.3 * (upper[f] - lower[f])
                     at = float(np.clip(at, lower[f] + share, upper[f] - share))
                 if lower[f] < at < upper[f]:
                     widest, place = float(gap[f]) / rate, (f, at)

@@ -15,7 +15,7 @@ from elbowroom.search.contract import Accept, Clock
 from elbowroom.search.network.attack import find_weak_points
 from elbowroom.search.network.margins import MarginNetwork
 from elbowroom.search.network.moves import Moves
-from elbowroom.search.network.program import MoveProgram
+from elbowroom.search.network.objective import MoveProgram
 from elbowroom.search.network.scenarios import Scenarios
 
 
@@ -105,9 +105,7 @@ class Hunt:
             self.clock.report(lower_bound=min(lower_bound, self.best_distance))
 
 
-def _size_of_margins(
-    network: MarginNetwork, moves: Moves, scenarios: Scenarios, rng: np.random.Generator
-) -> float:
+def _size_of_margins(network: MarginNetwork, moves: Moves, scenarios: Scenarios, rng: np.random.Generator) -> float:
     """What a margin of "1" should mean: the larger of the margin at the factual and a tenth of a typical steepest slope
     per unit of distance. Programs are then well scaled, and tolerances can be absolute."""
     start = moves.center(moves.low)

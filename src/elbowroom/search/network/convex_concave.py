@@ -45,7 +45,6 @@ class _Inner:
 
 def improve(hunt: Hunt, start: Floats, rounds: int = 8, cuts: int = 60) -> bool:
     """Run the procedure from a start; offer what it ends with. True if the best improved."""
-    moves = hunt.moves
     x, reached, best = start, np.inf, None
     for _ in range(rounds):
         solved = _solve_inner(hunt, x, min(reached, hunt.best_distance), cuts)
@@ -55,7 +54,6 @@ def improve(hunt: Hunt, start: Floats, rounds: int = 8, cuts: int = 60) -> bool:
         if distance >= reached * (1.0 - 1e-7):
             break
         x, reached, best = solved, distance, solved
-    del moves
     return best is not None and hunt.offer(best)
 
 
@@ -69,15 +67,16 @@ def _solve_inner(hunt: Hunt, x: Floats, target: float, cuts: int) -> Floats | No
     for flat in np.argsort(value, axis=None, kind="stable")[:6]:
         j, r = divmod(int(flat), value.shape[1])
         rows.append(inner.cut(x, v, j, r, float(value[j, r])))
-    hunt.program.load(np.array([g for g, _ in rows]), np.array([h for _, h in rows]), moves.low, moves.high)
     reach = target if np.isfinite(target) else 1e9
+    G, h = np.array([g for g, _ in rows]), np.array([h for _, h in rows])
+    hunt.program.start(G, h, moves.low, moves.high, reach)
     for _ in range(cuts):
         if hunt.clock.expired:
             return None
-        solved = hunt.program.solve(reach)
-        if solved.v is None or moves.measure(solved.v) >= target * (1.0 - 1e-9):
+        solved = hunt.program.nearest()
+        if solved.x is None or moves.measure(solved.x) >= target * (1.0 - 1e-9):
             return None
-        center = moves.center(solved.v)
+        center = moves.center(solved.x)
         v = moves.of_center(center)
         value = inner.values(center)
         worst = [divmod(int(k), value.shape[1]) for k in np.argsort(value, axis=None, kind="stable")[:3]]

@@ -7,11 +7,13 @@ import numpy as np
 from elbowroom.numerics import TOLERANCES
 from elbowroom.problem import Distance, RecourseProblem
 from elbowroom.search.contract import Accept, Clock, Outcome
+from elbowroom.search.network.branching import End
 from elbowroom.search.network.candidates import Hunt
 from elbowroom.search.network.convex_concave import improve
+from elbowroom.search.network.deep import DeepTree
 from elbowroom.search.network.incumbent import descend, starts, walk_back
 from elbowroom.search.network.moves import Moves
-from elbowroom.search.network.shallow import End, ShallowTree
+from elbowroom.search.network.shallow import ShallowTree
 
 
 def search_network(problem: RecourseProblem, accept: Accept, clock: Clock, seed: int) -> Outcome:
@@ -33,28 +35,33 @@ def search_network(problem: RecourseProblem, accept: Accept, clock: Clock, seed:
         nearer = walk_back(hunt, start)
         if not local(hunt, nearer):
             hunt.offer(nearer)
-    if shallow and not clock.expired:
-        _close(hunt, ShallowTree(hunt))
+    if not clock.expired:
+        _close(hunt, ShallowTree(hunt) if shallow else DeepTree(hunt))
     return answer(hunt)
 
 
-def _close(hunt: Hunt, tree: ShallowTree) -> None:
-    """Prove the best, or look farther and farther out while there is none."""
-    if hunt.best is not None:
-        end, bound = tree.run(hunt.best_distance)
-        hunt.prove(bound)
-        return
-    cutoff = max(2.0 * hunt.lower_bound, 0.05)
+def _close(hunt: Hunt, tree: ShallowTree | DeepTree) -> None:
+    """Prove the best, or look farther and farther out while there is none.
+
+    One hidden layer: the best distance is the cutoff at once. Deep networks: envelopes lose with the cutoff, so trial
+    cutoffs grow slowly towards the best.
+    """
+    deep = isinstance(tree, DeepTree)
+    growth = 1.12 if deep else 2.0
+    cutoff = max(growth * hunt.lower_bound, 0.05)
+    if not deep and hunt.best is not None:
+        cutoff = hunt.best_distance
     while not hunt.clock.expired:
+        if cutoff * 1.03 >= hunt.best_distance:
+            cutoff = hunt.best_distance
         end, bound = tree.run(cutoff)
-        if end is End.STOPPED or hunt.best is not None or tree.loose < np.inf:
-            hunt.prove(bound)
+        hunt.prove(bound)
+        if end is End.STOPPED or tree.loose < np.inf or hunt.best_distance <= cutoff:
             return
         if cutoff >= farthest(hunt.moves):
             hunt.prove(np.inf)
             return
-        hunt.prove(bound)
-        cutoff *= 2.0
+        cutoff *= growth
 
 
 def farthest(moves: Moves) -> float:

@@ -38,15 +38,12 @@ def descend(hunt: Hunt, start: Floats, rounds: int = 40) -> bool:
             rows.append(tangent)
             lows.append(SAFETY - value + tangent @ v)
         reach = 1e9 if not np.isfinite(hunt.best_distance) else max(hunt.best_distance, 1e-12)
-        hunt.program.load(np.vstack(rows), np.concatenate(lows), moves.low, moves.high)
-        solved = hunt.program.solve(reach)
-        if solved.v is None:
+        hunt.program.start(np.vstack(rows), np.concatenate(lows), moves.low, moves.high, reach)
+        solved = hunt.program.nearest()
+        if solved.x is None:
             break
-        if k >= 15:  # tangents that chase each other: go half way
-            solved_v = 0.5 * (v + solved.v)
-        else:
-            solved_v = solved.v
-        following = moves.center(solved_v)
+        # tangents that chase each other: go half way
+        following = moves.center(solved.x if k < 15 else 0.5 * (v + solved.x))
         if np.abs(moves.of_center(following) - v).max(initial=0.0) <= 1e-11 * max(1.0, distance):
             break
         x = following

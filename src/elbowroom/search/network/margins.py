@@ -26,14 +26,16 @@ class MarginNetwork:
 
     def divided(self, size: float) -> MarginNetwork:
         """The same margins in units of ``size``."""
-        return MarginNetwork(
-            (*self.weights[:-1], self.weights[-1] / size), (*self.biases[:-1], self.biases[-1] / size)
-        )
+        return MarginNetwork((*self.weights[:-1], self.weights[-1] / size), (*self.biases[:-1], self.biases[-1] / size))
 
     @property
     def depth(self) -> int:
         """Number of hidden layers."""
         return len(self.weights) - 1
+
+    @property
+    def n_neurons(self) -> int:
+        return sum(bias.size for bias in self.biases[:-1])
 
     @property
     def n_rivals(self) -> int:
@@ -74,9 +76,10 @@ class MarginNetwork:
         return product
 
     def rounding(self, magnitude: Floats) -> float:
-        """How far a margin computed here for |y| <= magnitude may be from its real value (generous)."""
-        size = magnitude
+        """How far any layer's values computed here for |y| <= magnitude may be from the real ones (generous)."""
+        size, largest = magnitude, 0.0
         for weight, bias in zip(self.weights, self.biases, strict=True):
             size = np.abs(weight) @ size + np.abs(bias)
+            largest = max(largest, float(size.max()))
         operations = sum(sum(weight.shape) + 8 for weight in self.weights)
-        return float(size.max()) * operations * 2.0**-51
+        return largest * operations * 2.0**-51

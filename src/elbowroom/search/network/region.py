@@ -51,13 +51,9 @@ class Part:
         above = self.high.copy()
         if low[i] > 0.0:  # the other moves of the block exclude this one
             above[(moves.block == moves.block[i]) & (np.arange(moves.size) != i)] = 0.0
-        above[i] = max(above[i], low[i]) if not moves.whole[i] else above[i]
-        return replace(self, high=high), self.with_limits(moves, low, above)
+        return replace(self, high=high), replace(self, low=low, high=above)
 
-    def with_limits(self, moves: Moves, low: Floats, high: Floats) -> Part:
-        return replace(self, low=low, high=high)
-
-    def one_sided(self, moves: Moves, i: int, k: int) -> tuple[Part, Part]:
+    def one_sided(self, i: int, k: int) -> tuple[Part, Part]:
         """Two parts for two moves of one block that cannot both happen."""
         first, second = self.high.copy(), self.high.copy()
         first[i] = 0.0

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import heapq
 from dataclasses import dataclass, replace
-from enum import Enum
 
 import numpy as np
 
 from elbowroom.numerics import TOLERANCES, Floats
+from elbowroom.search.network.branching import End, discrete_children, exclusive_children, halves
 from elbowroom.search.network.candidates import Hunt
 from elbowroom.search.network.convex_concave import improve
 from elbowroom.search.network.region import Part
@@ -22,13 +22,6 @@ from elbowroom.search.network.shallow_bounds import Fact, Row, ShallowBounds
 
 VIOLATED = -1e-7  # margins are scaled to about 1; the safety margin of incumbents has the same size
 MOST_CUTS = 200
-
-
-class End(Enum):
-    """How a tree ended."""
-
-    PROVEN = "every part is closed"
-    STOPPED = "time is up"
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,23 +84,23 @@ class ShallowTree:
         facts = [bounds.fact_row(fact, reach, v) for fact in node.facts]
         G = np.vstack([np.array([g for g, _ in facts]).reshape(-1, moves.size), node.G])
         h = np.concatenate([np.array([b for _, b in facts]), node.h])
-        hunt.program.load(G, h, reach.low, reach.high)
+        hunt.program.start(G, h, reach.low, node.part.high, self.cutoff)
         own: list[Row] = []
         violated: tuple[int, int] | None = None
         row: Row | None = None
         for _ in range(MOST_CUTS):
-            solved = hunt.program.solve(self.cutoff)
+            solved = hunt.program.nearest()
             bound = max(bound, solved.bound)
             if bound >= self._goal():
                 return
-            if solved.v is None:  # the solver claims infeasibility without a valid proof
+            if solved.x is None:  # the solver claims infeasibility without a valid proof
                 break
-            v = solved.v
+            v = solved.x
             x = moves.point(v)
             margins = hunt.network.margins(hunt.scenarios.points(x))
             order = np.argsort(margins, axis=None, kind="stable")[:3]
             pairs = [divmod(int(k), margins.shape[1]) for k in order if margins.ravel()[k] < VIOLATED]
-            if not pairs and not self._split_discrete(node, bound, v):
+            if not pairs and not self._push_parts(bound, node, discrete_children(moves, node.part, v)):
                 known = len(hunt.scenarios)
                 if hunt.attack(x) < VIOLATED or hunt.attack(x, starts=24, rounds=20) < VIOLATED:
                     bounds.refresh()
@@ -146,86 +139,42 @@ class ShallowTree:
             return True
         return False
 
-    def _split_discrete(self, node: Node, bound: float, v: Floats) -> bool:
-        """Branch on a fractional whole move, on two moves that exclude each other, or on the number of changes."""
-        moves = self.hunt.moves
-        part = node.part
-        children: tuple[Part, Part] | None = None
-        if moves.whole.any():
-            steps = np.where(moves.whole, v / np.where(moves.whole, moves.step, 1.0), 0.0)
-            away = np.abs(steps - np.rint(steps))
-            i = int(np.argmax(away))
-            if away[i] > 1e-7:
-                children = part.split(moves, i, float(v[i]))
-        if children is None and moves.most_changes is not None:
-            amount = np.bincount(moves.block, v, minlength=moves.n_blocks)
-            changed = [b for b in np.argsort(-amount, kind="stable") if amount[b] > 1e-9]
-            fresh = [int(b) for b in changed if b not in part.used]
-            if len(changed) > moves.most_changes and fresh:
-                children = part.counted(moves, fresh[0])
-        if children is None:
-            return False
-        for child in children:
+    def _push_parts(self, bound: float, node: Node, children: tuple[Part, Part] | None) -> bool:
+        for child in children or ():
             self._push(bound, replace(node, part=child))
-        return True
+        return children is not None
 
     def _branch(
         self, node: Node, bound: float, v: Floats, violated: tuple[int, int] | None, row: Row | None, own: list[Row]
     ) -> None:
-        moves = self.hunt.moves
-        if violated is None or row is None:
-            if not self._split_discrete(node, bound, v) and not self._split_somewhere(node, bound):
-                self.loose = min(self.loose, bound)
-            return
+        """Split where the relaxation of the most violated scenario loses most: a neuron's sign or a clamp's kink."""
+        moves, part = self.hunt.moves, node.part
         G, h = self._inherited(node, own, v)
-        neuron, move = int(np.argmax(row.neuron_loss)), int(np.argmax(row.move_loss)) if moves.size else 0
-        if row.neuron_loss[neuron] >= max(row.move_loss[move], 1e-11):
-            for active in (False, True):
-                fact = Fact(violated[0], neuron, active)
-                self._push(bound, Node(node.part, (*node.facts, fact), G, h))
-            return
-        if row.move_loss[move] > 1e-11:
-            j = violated[0]
-            dead, length = self.bounds.clamps.dead[j, move], self.bounds.clamps.length[j, move]
-            kinks = [k for k in (dead, dead + length) if node.part.low[move] < k < node.part.high[move]]
-            if kinks:
-                kink = min(kinks, key=lambda k: abs(k - v[move]))
-                for child in node.part.split(moves, move, float(kink)):
-                    self._push(bound, Node(child, node.facts, G, h))
+        node = replace(node, G=G, h=h)
+        if violated is not None and row is not None and moves.size:
+            neuron, move = int(np.argmax(row.neuron_loss)), int(np.argmax(row.move_loss))
+            if row.neuron_loss[neuron] >= max(row.move_loss[move], 1e-11):
+                for active in (False, True):
+                    fact = Fact(violated[0], neuron, active)
+                    self._push(bound, replace(node, facts=(*node.facts, fact)))
                 return
-        if self._split_discrete(node, bound, v) or self._split_both_ways(node, bound, v, G, h):
-            return
+            kink = self._kink(part, violated[0], move, float(v[move]))
+            if row.move_loss[move] > 1e-11 and kink is not None:
+                self._push_parts(bound, node, part.split(moves, move, kink))
+                return
+        cutoff = min(self.cutoff, self.hunt.best_distance)
+        for children in (
+            discrete_children(moves, part, v), exclusive_children(moves, part, v), halves(moves, part, cutoff),
+        ):  # fmt: skip
+            if self._push_parts(bound, node, children):
+                return
         self.loose = min(self.loose, bound)
 
-    def _split_both_ways(self, node: Node, bound: float, v: Floats, G: Floats, h: Floats) -> bool:
-        """Branch on a block in which two moves that exclude each other are both used."""
-        moves = self.hunt.moves
-        second = np.zeros(moves.n_blocks)
-        for b in np.unique(moves.block):
-            mine = np.sort(v[moves.block == b])
-            second[b] = mine[-2] if mine.size > 1 else 0.0
-        b = int(np.argmax(second))
-        if second[b] <= 1e-12:
-            return False
-        mine = np.flatnonzero(moves.block == b)
-        i, k = mine[np.argsort(v[mine])[-2:]]
-        for child in node.part.one_sided(moves, int(i), int(k)):
-            self._push(bound, Node(child, node.facts, G, h))
-        return True
-
-    def _split_somewhere(self, node: Node, bound: float) -> bool:
-        """Halve the widest move: the solver gave neither a point nor a proof."""
-        moves = self.hunt.moves
-        reach = node.part.within(moves, min(self.cutoff, self.hunt.best_distance))
-        if reach is None:
-            return True
-        width = np.where(moves.whole, 0.0, reach.high - reach.low)
-        if not width.size or width.max() <= 1e-9 * self.cutoff:
-            return False
-        i = int(np.argmax(width))
-        for child in node.part.split(moves, i, float(0.5 * (reach.low[i] + reach.high[i]))):
-            self._push(bound, replace(node, part=child))
-        return True
+    def _kink(self, part: Part, j: int, move: int, near: float) -> float | None:
+        """The kink of a clamp inside the part that is nearest to the point."""
+        dead, length = self.bounds.clamps.dead[j, move], self.bounds.clamps.length[j, move]
+        kinks = [float(k) for k in (dead, dead + length) if part.low[move] < k < part.high[move]]
+        return min(kinks, key=lambda k: abs(k - near)) if kinks else None
 
     def _inherited(self, node: Node, own: list[Row], v: Floats) -> tuple[Floats, Floats]:
         """Rows that are (nearly) tight at the node's last point."""

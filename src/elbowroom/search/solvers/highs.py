@@ -31,6 +31,12 @@ class LpSolution:
     x: Floats
     row_dual: Floats
 
+    @property
+    def usable(self) -> bool:
+        """The solver claims success and its numbers are numbers."""
+        finite = bool(np.isfinite(self.x).all() and np.isfinite(self.row_dual).all())
+        return self.status is LpStatus.OPTIMAL and finite
+
 
 class HighsLp:
     """One solver object, used again for every program of a search."""

@@ -129,9 +129,7 @@ def fill_by_ratio(
     n_steps = 0
     for d in range(x.shape[0]):
         if low[d] < high[d]:
-            n_steps = steps_outwards(
-                question, d, low[d], high[d], x[d], paid, budget - base, True, n_steps, scratch
-            )
+            n_steps = steps_outwards(question, d, low[d], high[d], x[d], paid, budget - base, True, n_steps, scratch)
     for i in range(n_steps):
         scratch.order[i] = i
         scratch.rank[i] = scratch.step_cost[i] / scratch.step_gain[i]
@@ -157,9 +155,7 @@ def fill_by_cost(
     n_steps = 0
     for d in range(x.shape[0]):
         if low[d] < high[d]:
-            n_steps = steps_outwards(
-                question, d, low[d], high[d], x[d], paid, budget, False, n_steps, scratch
-            )
+            n_steps = steps_outwards(question, d, low[d], high[d], x[d], paid, budget, False, n_steps, scratch)
     for i in range(n_steps):
         scratch.order[i] = i
     sort_by(scratch.order, scratch.step_cost, n_steps)

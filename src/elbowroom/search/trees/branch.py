@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import time
+from enum import Enum
 
 import numpy as np
 
@@ -37,6 +38,14 @@ NEIGHBOURHOOD_NODES = 300
 MAIN_PER_NEIGHBOURHOOD = 5  # nodes of the main search per node spent on neighbourhoods
 POOL_BYTES = 2 * 2**30
 STACK_BYTES = 64 * 2**20
+
+
+class Answer(Enum):
+    """What the judge said about a candidate."""
+
+    ACCEPTED = "every point of the room is good"
+    REFUSED = "a bad point was found; its cell is a new bad region"
+    UNDECIDED = "the judge could not tell; the candidate's cost limits what can be proven"
 
 
 def search_boxes(
@@ -92,7 +101,7 @@ class _Search:
         self.proven = False
         self.reason = ""
         self.counters = {"neighbourhood_nodes": 0.0, "refused": 0.0}
-        self.share = 64
+        self.share, self.main_nodes = 64, 0
         for row in range(memory.rival.size):
             low, high = memory.low[row].astype(np.int64), memory.high[row].astype(np.int64)
             if one_hot_possible(self.question, low, high):
@@ -137,7 +146,7 @@ class _Search:
                     budget = total
                     found.append((total, x))
         for _, x in reversed(found):
-            if self.offer(x):
+            if self.offer(x) is Answer.ACCEPTED:
                 break
 
     def _consistent(self, x: Ints) -> Ints:
@@ -154,8 +163,8 @@ class _Search:
         return x
 
     # ---- candidates ---------------------------------------------------------------------------------------------------
-    def offer(self, x: Ints) -> bool:
-        """Ask the judge about the centre at positions x; True if it is now the best accepted one."""
+    def offer(self, x: Ints) -> Answer:
+        """Ask the judge about the centre at positions x; an accepted one becomes the best if it is."""
         center = self.layout.center(x)
         verdict = self.accept(center)
         total = float(total_cost(self.question, x, -1)[0])
@@ -164,14 +173,14 @@ class _Search:
                 self.best, self.best_x, self.center, self.certificate = total, x.copy(), center, verdict
                 self.memory.remember(center)
                 self.clock.report(lower_bound=self.lower_bound, best_distance=self.problem.measure(center))
-            return True
+            return Answer.ACCEPTED
         self.counters["refused"] += 1
         if isinstance(verdict, Counterexample):
             cell = self.memory.dimensions.cells_of(verdict.point)
             add_region(self.regions, self.question, cell, cell.copy(), 0, self.state.random)
-        else:
-            self.undecided = min(self.undecided, total)
-        return False
+            return Answer.REFUSED
+        self.undecided = min(self.undecided, total)
+        return Answer.UNDECIDED
 
     @property
     def budget(self) -> float:
@@ -194,7 +203,7 @@ class _Search:
         if state == CANDIDATE:
             low, high = self.state.low.copy(), self.state.high.copy()
             x = self.state.x.copy()
-            if not self.offer(x) and self.undecided == math.inf:
+            if self.offer(x) is Answer.REFUSED:
                 push(nodes, low, high, self.bound, 0)
         elif state == FULL and 2 * nodes.low.nbytes * 2 < POOL_BYTES:
             nodes = nodes.doubled()
@@ -223,7 +232,9 @@ class _Search:
             top = float(self.nodes.key[0]) if self.nodes.count[OPEN_NODES] else self.best
             self.bound = max(self.bound, min(top, self.best))
             self.clock.report(lower_bound=self.lower_bound)
-            if state == FULL and self.nodes.count[USED] - self.nodes.count[FREE] + 2 * self.n_dims + 2 > len(self.nodes.delays):
+            if state == FULL and self.nodes.count[USED] - self.nodes.count[FREE] + 2 * self.n_dims + 2 > len(
+                self.nodes.delays
+            ):
                 self.reason = "the open nodes of the search fill the memory they may use"
                 return False
             if self.clock.expired:
@@ -231,8 +242,6 @@ class _Search:
                 return False
             if self.main_nodes >= target:
                 return True
-
-    main_nodes = 0
 
     def neighbourhood(self, size: int) -> tuple[int, bool]:
         """Some dimensions free, the others between home and the best centre; nodes used, and whether it was closed."""

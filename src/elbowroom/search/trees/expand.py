@@ -153,7 +153,9 @@ def settle(question: Question, state: State, budget: float) -> float:
 
 
 @kernel
-def learn(model: Ensemble, question: Question, state: State, stack: Stack, regions: Regions, rival: int, budget: float) -> int:
+def learn(
+    model: Ensemble, question: Question, state: State, stack: Stack, regions: Regions, rival: int, budget: float
+) -> int:
     """Grow the bad range in row 0 of the stack, cheapest exits first, and store it."""
     n_dims = state.x.shape[0]
     for d in range(n_dims):
@@ -207,7 +209,9 @@ def choose_cell(question: Question, state: State, regions: Regions, row: int) ->
 
 
 @kernel
-def split(question: Question, state: State, regions: Regions, row: int, nodes: Nodes, base: float, key: float, budget: float) -> None:
+def split(
+    question: Question, state: State, regions: Regions, row: int, nodes: Nodes, base: float, key: float, budget: float
+) -> None:
     """One child per live literal of the region's clause, cheapest first; each excludes the literals before it."""
     low, high, n_dims = state.low, state.high, state.x.shape[0]
     additive = question.norm == ADDITIVE

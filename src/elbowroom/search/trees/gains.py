@@ -45,7 +45,7 @@ class Scratch(NamedTuple):
         leaves = entries = 1
         for t in range(model.segment_start.size - 1):
             own = model.segment_mask[model.segment_start[t] : model.segment_start[t + 1]]
-            first = int(model.segment_first[model.segment_start[t]]) + int(own[0] & -own[0]).bit_length() - 1
+            first = int(model.segment_first[model.segment_start[t]]) + (int(own[0]) & -int(own[0])).bit_length() - 1
             size = sum(int(mask).bit_count() for mask in own)
             leaves = max(leaves, size)
             entries = max(entries, int(model.entry_start[first + size] - model.entry_start[first]))

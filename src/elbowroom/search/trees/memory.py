@@ -21,9 +21,7 @@ MAX_CENTERS = 64
 class TreeMemory:
     """The model in cells, the bad regions learned so far and the centres accepted so far, for one wanted class."""
 
-    def __init__(
-        self, model: TreeEnsemble, space: Space, target_index: int, probability: float | None = None
-    ) -> None:
+    def __init__(self, model: TreeEnsemble, space: Space, target_index: int, probability: float | None = None) -> None:
         self.model = model
         self.space = space
         self.target_index = target_index

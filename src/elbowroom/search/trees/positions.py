@@ -25,9 +25,7 @@ WHOLE_SPACING = 2.0**52  # from here on neighbouring floats are whole numbers
 def room_edges(problem: RecourseProblem, columns: Ints, centers: Floats) -> tuple[Floats, Floats]:
     """Smallest and largest value of the room in one column, for many centres of (equal or different) columns."""
     walls = Walls(Shape.BOX, problem.walls.down[columns], problem.walls.up[columns])
-    body = Body.around(
-        centers, walls, problem.lower[columns], problem.upper[columns], problem.space.whole[columns], ()
-    )
+    body = Body.around(centers, walls, problem.lower[columns], problem.upper[columns], problem.space.whole[columns], ())
     return body.lower, body.upper
 
 

@@ -176,7 +176,9 @@ def lay_out(problem: RecourseProblem, dimensions: Dimensions) -> Layout | str:
         cost = (metric.factor[columns[owner]] * np.abs(values - problem.factual[columns[owner]])) ** power
     if not np.isfinite(cost).all():
         name = space.names[int(columns[owner[int(np.flatnonzero(~np.isfinite(cost))[0])]])]
-        raise InputError(f"column {name!r}: a move to some cut of the model is too long to be squared or weighted; rescale it")
+        raise InputError(
+            f"column {name!r}: a move to some cut of the model is too long to be squared or weighted; rescale it"
+        )
     ignored = np.setdiff1d(np.arange(len(space.names)), columns)
     constants += away[ignored[space.group_of[ignored] < 0]].tolist()
     settled = (away[columns[:n_single]] > 0).astype(np.int64)

@@ -1,0 +1,88 @@
+"""Multipliers for balls: coordinate ascent on the dual of a network's first layer.
+
+With all later layers replaced by lambda . relu(z), z = W x + b, and x = c + axes y, ||y||_2 <= 1, the bound of `intervals`
+is, as a function of the multipliers m of the first layer,
+
+    D(m) = sum_i g_i(m_i) + m . (W c + b) - || (m W) axes ||_2,      g_i(m_i) = min over z in [l_i, u_i] of lambda_i relu(z) - m_i z.
+
+g_i is the minimum of three lines and the norm is smooth, so that improving one m_i after the other climbs to the top.
+Bounds that clip the ball are ignored here; the numbers found are good suggestions, and only that.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numba
+import numpy as np
+
+from elbowroom.certify.inputs import InputSet
+from elbowroom.certify.intervals import Interval
+from elbowroom.models import Affine
+from elbowroom.numerics import Floats
+
+_SWEEPS = 60
+
+
+def climb(multipliers: Floats, slopes: Floats, layer: Affine, at: Interval, inputs: InputSet) -> Floats:
+    """Better multipliers (1, neurons) of the first layer for one row."""
+    columns = inputs.round_columns
+    center = np.clip(inputs.body.center, inputs.lower, inputs.upper)
+    steep = layer.weight[:, columns] * inputs.body.axes[columns]
+    found = _climb(
+        multipliers[0].copy(), slopes[0], steep, layer.weight @ center + layer.bias, at.low, at.high, _SWEEPS
+    )
+    return np.where(np.isfinite(found), found, multipliers[0])[None]
+
+
+@numba.njit(cache=True)
+def _climb(m: Floats, slope: Floats, steep: Floats, middle: Floats, low: Floats, high: Floats, sweeps: int) -> Floats:
+    n = m.size
+    v = m @ steep
+    line = np.empty((3, 2))  # value at m = 0 and slope in m of the lines whose minimum is g
+    for _ in range(sweeps):
+        moved = 0.0
+        for i in range(n):
+            w = steep[i]
+            ww, vw, vv = w @ w, v @ w, v @ v
+            if ww == 0.0:
+                continue
+            line[0, 0], line[0, 1] = slope[i] * max(low[i], 0.0), -low[i]
+            line[1, 0], line[1, 1] = slope[i] * max(high[i], 0.0), -high[i]
+            lines = 2
+            if low[i] < 0.0 < high[i]:
+                line[2, 0], line[2, 1] = 0.0, 0.0
+                lines = 3
+            offset = vw / ww
+            rest = max(vv - vw * offset, 0.0)  # squared length of v across w
+            best, best_value = m[i], -math.inf
+            for a in range(-1, lines):
+                for b in range(max(a, 0), lines):
+                    if a < 0 and b > 0:
+                        break
+                    if a < 0:
+                        candidate = m[i]
+                    elif a == b:  # where the slope of the line balances the norm
+                        s = line[a, 1] + middle[i]
+                        if s * s >= ww:
+                            continue
+                        candidate = m[i] - offset + s * math.sqrt(rest / (ww * (ww - s * s)))
+                    elif line[a, 1] == line[b, 1]:
+                        continue
+                    else:
+                        candidate = (line[b, 0] - line[a, 0]) / (line[a, 1] - line[b, 1])
+                    step = candidate - m[i]
+                    value = candidate * middle[i] - math.sqrt(max(vv + step * (2.0 * vw + step * ww), 0.0))
+                    least = line[0, 0] + candidate * line[0, 1]
+                    for k in range(1, lines):
+                        least = min(least, line[k, 0] + candidate * line[k, 1])
+                    if value + least > best_value:
+                        best, best_value = candidate, value + least
+            step = best - m[i]
+            if step != 0.0:
+                v += step * w
+                m[i] = best
+                moved = max(moved, abs(step) * math.sqrt(ww))
+        if moved <= 1e-10 * math.sqrt(v @ v):
+            break
+    return m

@@ -1,0 +1,146 @@
+"""The parts of a question as JSON: labels that keep their type, targets, rooms and spaces."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import numpy as np
+
+from elbowroom.errors import InputError
+from elbowroom.problem.rooms import Ball, Box, Diamond, Radius, Room
+from elbowroom.problem.space import Direction, Feature, Group, Kind, Space
+from elbowroom.problem.target import Target
+from elbowroom.result.reader import Reader, number_out
+
+ROOMS: Final[dict[str, type[Box] | type[Ball] | type[Diamond]]] = {"box": Box, "ball": Ball, "diamond": Diamond}
+LABELS: Final[dict[str, type[bool] | type[int] | type[float] | type[str]]] = {
+    "bool": bool,
+    "int": int,
+    "float": float,
+    "str": str,
+}
+
+
+def label_out(label: object, what: str) -> dict[str, Any] | None:
+    if label is None:
+        return None
+    if isinstance(label, np.generic):
+        label = label.item()
+    for name, kind in LABELS.items():
+        if type(label) is kind:
+            return {"type": name, "value": number_out(label) if isinstance(label, float) else label}
+    raise InputError(f"{what} {label!r}: only text, numbers and truth values can be written as JSON labels")
+
+
+def label_in(entry: Reader) -> Any:
+    if entry.value is None:
+        return None
+    match entry.at("type").text():
+        case "bool":
+            return entry.at("value").truth()
+        case "int":
+            return entry.at("value").whole()
+        case "float":
+            return entry.at("value").number(infinite=True)
+        case "str":
+            return entry.at("value").text()
+        case other:
+            raise entry.at("type").wrong(f"one of {list(LABELS)}, not {other!r}")
+
+
+def target_out(target: Target) -> dict[str, Any]:
+    return {"label": label_out(target.label, "target"), "probability": target.probability}
+
+
+def target_in(entry: Reader) -> Target:
+    probability = entry.at("probability")
+    return Target(label_in(entry.at("label")), None if probability.value is None else probability.number())
+
+
+def room_out(room: Room) -> dict[str, Any]:
+    for name, kind in ROOMS.items():
+        if type(room) is kind:
+            fields = {"shape": name, "radius": _radius_out(room.radius)}
+            if isinstance(room, Box):
+                fields |= {"low": _radius_out(room.low), "high": _radius_out(room.high)}
+            return fields | {"categories": None if room.categories is None else dict(room.categories)}
+    raise InputError(f"a room of type {type(room).__name__} has no JSON form; the known ones are {list(ROOMS)}")
+
+
+def _radius_out(radius: Radius | None) -> object:
+    if isinstance(radius, Mapping):
+        return {name: number_out(width) for name, width in radius.items()}
+    if isinstance(radius, (tuple, list, np.ndarray)):
+        return [number_out(width) for width in radius]
+    return radius if radius is None else number_out(float(radius))  # type: ignore[arg-type]
+
+
+def room_in(entry: Reader) -> Room:
+    name = entry.at("shape").text()
+    categories = entry.at("categories")
+    free = None if categories.value is None else {k: categories.at(k).text() for k in categories.mapping()}
+    if name == "box":
+        radius, low, high = (_radius_in(entry.at(key)) for key in ("radius", "low", "high"))
+        return Box(radius, low, high, free)
+    if name in ROOMS:
+        size = _radius_in(entry.at("radius"))
+        if size is None:
+            raise entry.at("radius").wrong("a number, a list or a mapping")
+        return Ball(size, free) if name == "ball" else Diamond(size, free)
+    raise entry.at("shape").wrong(f"one of {list(ROOMS)}, not {name!r}")
+
+
+def _radius_in(entry: Reader) -> Radius | None:
+    if entry.value is None:
+        return None
+    if isinstance(entry.value, dict):
+        return {name: entry.at(name).number() for name in entry.mapping()}
+    if isinstance(entry.value, list):
+        return tuple(item.number() for item in entry.items())
+    return entry.number()
+
+
+def space_out(space: Space) -> dict[str, Any]:
+    features = [
+        {
+            "name": f.name,
+            "kind": Kind(f.kind).value,
+            "lower": number_out(f.lower),
+            "upper": number_out(f.upper),
+            "immutable": f.immutable,
+            "direction": Direction(f.direction).value,
+            "scale": number_out(f.scale),
+            "weight": number_out(f.weight),
+            "unit": f.unit,
+        }
+        for f in space.features
+    ]
+    groups = [{"name": g.name, "members": list(g.members), "weight": number_out(g.weight)} for g in space.groups]
+    return {"features": features, "groups": groups}
+
+
+def space_in(entry: Reader) -> Space:
+    features = tuple(
+        Feature(
+            f.at("name").text(),
+            f.at("kind").choice(Kind),
+            f.at("lower").number(infinite=True),
+            f.at("upper").number(infinite=True),
+            f.at("immutable").truth(),
+            f.at("direction").choice(Direction),
+            f.at("scale").number(),
+            f.at("weight").number(),
+            None if f.at("unit").value is None else f.at("unit").text(),
+        )
+        for f in entry.at("features").items()
+    )
+    groups = tuple(
+        Group(g.at("name").text(), tuple(m.text() for m in g.at("members").items()), g.at("weight").number())
+        for g in entry.at("groups").items()
+    )
+    return Space(features, groups)
+
+
+def floats_out(values: np.ndarray[Any, Any]) -> list[float | str]:
+    return [number_out(float(v)) for v in values]

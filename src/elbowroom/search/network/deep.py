@@ -1,0 +1,305 @@
+"""Exact search for deep networks: best-first branching on the signs of neurons in scenarios.
+
+A node's program holds relaxed copies of the network for a few scenarios. Its nearest point is attacked; a new bad
+scenario becomes a further copy (lazily), a bad scenario that has a copy is branched on: the neuron whose relaxation
+errs most, weighted by its effect on the margin. Envelopes are tight only for small cutoffs, so the search runs with
+trial cutoffs: a tree without a centre proves a lower bound, the first tree with one ends the search.
+"""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from elbowroom.numerics import TOLERANCES, Floats
+from elbowroom.search.network.branching import End, discrete_children, halves
+from elbowroom.search.network.candidates import Hunt
+from elbowroom.search.network.deep_bounds import DeepBounds, Phases
+from elbowroom.search.network.deep_program import Copies, assemble
+from elbowroom.search.network.incumbent import SAFETY, descend
+from elbowroom.search.network.region import Part, Reach
+
+VIOLATED = -1e-7
+MOST_COPIES = 4  # kept from node to node, besides those with decided neurons
+MOST_TIGHTENED = 40  # scenarios whose ranges are tightened by programs
+MOST_NEURONS = 150  # beyond this, tightening costs more than it gives
+
+
+@dataclass(frozen=True, eq=False)
+class Node:
+    part: Part
+    phases: dict[int, Phases]
+    copies: tuple[int, ...]
+    v: Floats
+
+
+class DeepTree:
+    """Trees for growing cutoffs over one pool of scenarios."""
+
+    def __init__(self, hunt: Hunt) -> None:
+        self.hunt = hunt
+        self.bounds = DeepBounds(hunt)
+        self.bounds.bind()
+        self.serial = 0
+        self._tightened: dict[int, float] = {}
+        effect = np.abs(hunt.network.weights[-1]).max(axis=0)
+        self.effect: list[Floats] = []
+        for weight in hunt.network.weights[-2::-1]:
+            self.effect.insert(0, effect)
+            effect = effect @ np.abs(weight)
+
+    def run(self, cutoff: float) -> tuple[End, float]:
+        """Search all centres closer than the cutoff; how it ended, and a proven bound (see `End`)."""
+        hunt, moves = self.hunt, self.hunt.moves
+        self.cutoff = min(cutoff, hunt.best_distance)
+        hunt.set_cutoff(self.cutoff)
+        self._forget_ranges()
+        self.bounds.refresh()
+        self.nodes = 0
+        self.loose = np.inf
+        root = Node(Part(moves.low, moves.high), {}, self._first_copies(), moves.low)
+        self.heap: list[tuple[float, int, Node]] = [(hunt.lower_bound, 0, root)]
+        while self.heap:
+            bound, _, node = heapq.heappop(self.heap)
+            hunt.prove(min(bound, self.loose, self._goal()))
+            if bound >= self._goal():
+                break
+            if hunt.clock.expired:
+                return End.STOPPED, min(bound, self.loose)
+            self.nodes += 1
+            hunt.count("nodes")
+            self._process(node, bound)
+        return End.PROVEN, min(self._goal(), self.loose)
+
+    def _goal(self) -> float:
+        return min(self.cutoff, self.hunt.best_distance) * (1.0 - 0.5 * TOLERANCES.continuous_gap)
+
+    def _push(self, bound: float, node: Node) -> None:
+        self.serial += 1
+        heapq.heappush(self.heap, (bound, self.serial, node))
+
+    def _first_copies(self) -> tuple[int, ...]:
+        """The centre itself and the scenarios that are tight at the best centre so far."""
+        hunt = self.hunt
+        if hunt.best is None:
+            return (0,)
+        margins = hunt.network.worst(hunt.scenarios.points(hunt.best))
+        tight = [int(j) for j in np.argsort(margins, kind="stable")[:MOST_COPIES] if margins[j] < 1e-3]
+        return tuple(dict.fromkeys([0, *tight]))
+
+    # ---- the program of a node ------------------------------------------------------------------------------------
+    def _load(self, node: Node, reach: Reach, copies: tuple[int, ...], margin: float = 0.0) -> Copies | None:
+        self.bounds.refresh()
+        if self.hunt.network.n_neurons <= MOST_NEURONS:
+            for j in copies:
+                if j < MOST_TIGHTENED:
+                    self._tighten(j)
+        made = assemble(self.bounds, reach, node.phases, list(copies), node.v, margin)
+        if made is not None:
+            self.hunt.program.start(made.G, made.row_low, made.low, made.high, self.cutoff, made.row_high)
+        return made
+
+    def _forget_ranges(self) -> None:
+        """Ranges found for one cutoff hold for smaller ones; they are found anew when the cutoff grew."""
+        if any(self.cutoff > known or self.cutoff < known / 1.05 for known in self._tightened.values()):
+            self._tightened.clear()
+            self.bounds.bind()
+
+    def _tighten(self, j: int) -> None:
+        """Ranges of all z of scenario j over the centres within the cutoff for which its margins can be good: two
+        programs per open neuron, layer by layer, each bound recomputed by weak duality."""
+        if j in self._tightened or self.hunt.clock.expired:
+            return
+        self._tightened[j] = self.cutoff
+        hunt, moves, bounds = self.hunt, self.hunt.moves, self.bounds
+        reach = Part(moves.low, moves.high).within(moves, self.cutoff)
+        if reach is None:
+            return
+        for k in range(hunt.network.depth):
+            made = assemble(bounds, reach, {}, [j], moves.low)
+            if made is None or hunt.clock.expired:
+                return
+            targets = [(n, z, c) for n, (_, z, c) in made.open_neurons.items() if n[1] == k]
+            if not targets:
+                continue
+            scope = bounds.scope(j, reach)
+            layer = (bounds.layers(j, scope, reach, {}, np.zeros(moves.size)) or [])[k]
+            low, high = layer.low.copy(), layer.high.copy()
+            program = hunt.program
+            program.start(made.G, made.row_low, made.low, made.high, self.cutoff, made.row_high, as_given=True)
+            extra = program.cost.size - made.low.size
+            budget = np.concatenate([moves.cost, np.zeros(program.cost.size - moves.size)])
+            if extra:
+                budget = np.concatenate([np.zeros(made.low.size), np.ones(extra)])
+            program.add_row(-budget, -self.cutoff)
+            for neuron, z, constant in targets:
+                for sign in (1.0, -1.0):
+                    program.change_cost(np.concatenate([sign * z, np.zeros(extra)]))
+                    bound = program.solve(hunt.clock.remaining).bound - hunt.rounding
+                    q = neuron[2]
+                    if sign > 0.0:
+                        low[q] = max(low[q], bound + constant)
+                    else:
+                        high[q] = min(high[q], constant - bound)
+            bounds.tight[j, k] = (low, high)
+
+    # ---- nodes ----------------------------------------------------------------------------------------------------
+    def _process(self, node: Node, bound: float) -> None:
+        hunt, moves = self.hunt, self.hunt.moves
+        reach = node.part.within(moves, min(self.cutoff, hunt.best_distance))
+        if reach is None:
+            return
+        added = 0
+        while True:
+            made = self._load(node, reach, node.copies)
+            if made is None:
+                return
+            solved = hunt.program.nearest(max(hunt.clock.remaining, 0.0))
+            bound = max(bound, solved.bound)
+            if bound >= self._goal():
+                return
+            if solved.x is None or hunt.clock.expired:
+                self._give_up(node, bound)
+                return
+            v = solved.x[: moves.size]
+            node = replace(node, v=v)
+            x = moves.point(v)
+            margins = hunt.network.worst(hunt.scenarios.points(x))
+            if margins.min() >= VIOLATED:
+                children = discrete_children(moves, node.part, v)
+                if children is not None:
+                    for child in children:
+                        self._push(bound, replace(node, part=child))
+                    return
+                known = len(hunt.scenarios)
+                if hunt.attack(x) >= VIOLATED and hunt.attack(x, starts=48, rounds=20) >= VIOLATED:
+                    outcome = self._candidate(node, reach, bound, x)
+                    if outcome is None:
+                        return
+                    node = outcome
+                    continue
+                margins = hunt.network.worst(hunt.scenarios.points(x))
+                if len(hunt.scenarios) == known and margins.min() >= VIOLATED:
+                    self._give_up(node, bound)
+                    return
+            worst = int(np.argmin(margins))
+            if worst not in node.copies:
+                own = margins[list(node.copies)]
+                if added < 2 or own.min() >= VIOLATED:
+                    node = self._with_copy(node, worst)
+                    added += 1
+                    continue
+                worst = node.copies[int(np.argmin(own))]
+            break
+        if self.nodes < 5 or self.nodes % 10 == 0:
+            descend(hunt, moves.center(v), rounds=12)
+        if bound < self._goal():
+            self._branch(node, made, bound, solved.x, worst, margins)
+
+    def _give_up(self, node: Node, bound: float) -> None:
+        """The solver gave neither a point nor a proof, or precision ends here: halve the part, else keep its bound."""
+        if self.hunt.clock.expired:
+            self._push(bound, node)
+            return
+        children = halves(self.hunt.moves, node.part, min(self.cutoff, self.hunt.best_distance))
+        if children is None:
+            self.loose = min(self.loose, bound)
+        for child in children or ():
+            self._push(bound, replace(node, part=child))
+
+    def _with_copy(self, node: Node, j: int) -> Node:
+        """Add a copy; decided first-layer neurons of other scenarios may decide this one's."""
+        self.bounds.refresh()
+        known: Phases = dict(node.phases.get(j, {}))
+        for other, phases in node.phases.items():
+            for (k, q), active in phases.items():
+                if k == 0 and other != j and self._implies(other, q, active, j):
+                    known[0, q] = active
+        phases = {**node.phases, j: known} if known else node.phases
+        return replace(node, copies=(*node.copies, j), phases=phases)
+
+    def _implies(self, known: int, q: int, active: bool, j: int) -> bool:
+        least, most = self.bounds.offset(known, q, j)
+        return least >= 0.0 if active else most <= 0.0
+
+    def _candidate(self, node: Node, reach: Reach, bound: float, x: Floats) -> Node | None:
+        """A point that no attack breaks: add a safety margin, ask the judge. None: the node is finished."""
+        hunt, moves = self.hunt, self.hunt.moves
+        for _ in range(8):
+            if self._load(node, reach, node.copies, margin=2.0 * SAFETY) is None:
+                break
+            solved = hunt.program.nearest(max(hunt.clock.remaining, 0.0))
+            if solved.x is None:
+                break
+            center = moves.center(solved.x[: moves.size])
+            known = len(hunt.scenarios)
+            if hunt.offer(center) and hunt.best_distance * (1.0 - TOLERANCES.continuous_gap) <= bound:
+                self.loose = min(self.loose, bound)
+                return None
+            if len(hunt.scenarios) == known:
+                break
+            for j in range(known, len(hunt.scenarios)):
+                node = self._with_copy(node, j)
+        else:
+            return node
+        descend(hunt, x, rounds=6)
+        worst = hunt.network.worst(hunt.scenarios.points(x))
+        if worst.min() < VIOLATED:
+            return node
+        self.loose = min(self.loose, bound)
+        return None
+
+    def _branch(self, node: Node, made: Copies, bound: float, solution: Floats, j: int, margins: Floats) -> None:
+        """Two children: the neuron of scenario j whose relaxation errs most is off, or on."""
+        error, chosen = 1e-11, None
+        for (scenario, k, q), (column, z, constant) in made.open_neurons.items():
+            if scenario == j:
+                off = abs(solution[column] - max(float(z @ solution) + constant, 0.0)) * self.effect[k][q]
+                if off > error:
+                    error, chosen = off, (k, q)
+        kink = self._worst_kink(node, j, solution)
+        if kink is not None and kink[0] > error:
+            for child in node.part.split(self.hunt.moves, kink[1], kink[2]):
+                self._push(bound, replace(node, part=child))
+            return
+        if chosen is None:
+            children = discrete_children(self.hunt.moves, node.part, node.v)
+            if children is None:
+                self._give_up(node, bound)
+            for child in children or ():
+                self._push(bound, replace(node, part=child))
+            return
+        copies = node.copies
+        if len(copies) > MOST_COPIES:
+            order = sorted(copies, key=lambda c: margins[c])
+            keep = {*order[:MOST_COPIES], j, *(c for c in copies if node.phases.get(c))}
+            copies = tuple(c for c in copies if c in keep)
+        for active in (False, True):
+            phases = dict(node.phases)
+            phases[j] = {**phases.get(j, {}), chosen: active}
+            if chosen[0] == 0:
+                for other in copies:
+                    if other != j and self._implies(j, chosen[1], active, other):
+                        phases[other] = {**phases.get(other, {}), chosen: active}
+            self._push(bound, replace(node, phases=phases, copies=copies))
+
+    def _worst_kink(self, node: Node, j: int, solution: Floats) -> tuple[float, int, float] | None:
+        """The clamp of scenario j that the program's own column misses most, weighted like a neuron of layer 0."""
+        moves, clamps = self.hunt.moves, self.bounds.clamps
+        reach = node.part.within(moves, min(self.cutoff, self.hunt.best_distance))
+        if reach is None or not moves.size:
+            return None
+        starts, ends = clamps.kinks(j, reach.low, reach.high)
+        if not (starts | ends).any():
+            return None
+        v = solution[: moves.size]
+        width = np.maximum(reach.high - reach.low, 1e-300)
+        low, high = clamps(reach.low, j), clamps(reach.high, j)
+        off = np.abs(low + (v - reach.low) * (high - low) / width - clamps(v, j))
+        weight = self.effect[0] @ np.abs(self.bounds.A)
+        off = np.where(starts | ends, off, 0.0) * weight
+        i = int(np.argmax(off))
+        at = clamps.dead[j, i] if starts[i] else clamps.dead[j, i] + clamps.length[j, i]
+        return float(off[i]), i, float(at)

@@ -1,0 +1,147 @@
+"""The closest good box on small trees, found by looking at everything.
+
+Every column (or one-hot group) is an axis. Its cells are listed, the model is asked once in every cell of the product,
+and every centre from a finite list of candidates is tried; bad cells under a box are counted with a summed-area table.
+Candidate centres come from exact rational arithmetic, rooms from `RecourseProblem.body`. Plain numpy, no search.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+
+from elbowroom.models.margins import tree_margins
+from elbowroom.problem import AtMost, Distance, RecourseProblem
+
+
+@dataclass
+class Axis:
+    """Sample values of all cells, and candidate centres with their move and the range of cells of their room."""
+
+    columns: np.ndarray
+    samples: np.ndarray  # (cells, columns)
+    centers: np.ndarray  # (candidates, columns)
+    moves: np.ndarray  # (candidates,) weighted length of the move
+    first: np.ndarray  # (candidates,) cells that the room covers
+    final: np.ndarray
+    always: np.ndarray | None = None  # cells of a free group that every room covers
+
+
+def closest(problem: RecourseProblem) -> float:
+    """The smallest distance of a centre whose whole box is good; inf if there is none."""
+    if (problem.lower > problem.upper).any():
+        return math.inf
+    axes = [a for a in _axes(problem)]
+    if any(len(a.centers) == 0 for a in axes):
+        return math.inf
+    good = _good_cells(problem, axes)
+    for i, axis in enumerate(axes):
+        if axis.always is not None:
+            good = np.take(good, axis.always, axis=i).all(axis=i, keepdims=True)
+    table = np.zeros(tuple(n + 1 for n in good.shape), dtype=np.int64)
+    table[(slice(1, None),) * good.ndim] = ~good
+    for i in range(good.ndim):
+        table = table.cumsum(axis=i)
+    bad = np.zeros(tuple(len(a.centers) for a in axes), dtype=np.int64)
+    for corner in product((0, 1), repeat=len(axes)):
+        index = [a.first if side else a.final + 1 for a, side in zip(axes, corner, strict=True)]
+        bad += (-1) ** sum(corner) * table[np.ix_(*index)]
+    shape = bad.shape
+    moves = [a.moves.reshape([-1 if i == j else 1 for j in range(len(axes))]) for i, a in enumerate(axes)]
+    match problem.distance:
+        case Distance.L1:
+            total = sum(moves, np.zeros(shape))
+        case Distance.L2:
+            total = np.sqrt(sum((m**2 for m in moves), np.zeros(shape)))
+        case Distance.LINF:
+            total = np.zeros(shape)
+            for m in moves:
+                total = np.maximum(total, m)
+    allowed = bad == 0
+    for rule in problem.rules:
+        assert isinstance(rule, AtMost)
+        allowed &= sum(((m > 0).astype(int) for m in moves), np.zeros(shape, dtype=int)) <= rule.changes
+    return float(total[allowed].min()) if allowed.any() else math.inf
+
+
+def _axes(problem: RecourseProblem) -> list[Axis]:
+    axes = [_single(problem, f) for f in range(len(problem.space.names)) if problem.space.group_of[f] < 0]
+    return axes + [_group(problem, g) for g in range(len(problem.space.groups))]
+
+
+def _single(problem: RecourseProblem, f: int) -> Axis:
+    whole = bool(problem.space.whole[f])
+    cuts = np.unique(np.floor(problem.model.cuts[f]) if whole else problem.model.cuts[f])
+    after = cuts[-1:] + 1.0 if whole else np.nextafter(cuts[-1:], np.inf)
+    samples = np.concatenate([cuts, after]) if cuts.size else problem.factual[f : f + 1]
+    lower, upper = problem.lower[f], problem.upper[f]
+    down, up = problem.walls.down[f], problem.walls.up[f]
+    home = float(np.clip(problem.factual[f], lower, upper))
+    centers = {home}
+    for t in cuts:
+        right = [c for c in _near(t + down, whole) if Fraction(c) - Fraction(down) > Fraction(t) and c >= home]
+        left = [c for c in _near(t - up, whole) if _left(c, up, t, whole) and c <= home]
+        centers |= {min(right)} if right else set()
+        centers |= {max(left)} if left else set()
+    inside = np.array(sorted(c for c in centers if lower <= c <= upper))
+    first, final = [], []
+    for c in inside:
+        center = np.clip(problem.factual, problem.lower, problem.upper)
+        center[f] = c
+        body = problem.body(center)
+        first.append(int((cuts < body.lower[f]).sum()))
+        final.append(int((cuts < body.upper[f]).sum()))
+    factor = problem.space.weight[f] / problem.space.scale[f]
+    moves = factor * np.abs(inside - problem.factual[f])
+    return Axis(np.array([f]), samples[:, None], inside[:, None], moves, np.array(first), np.array(final))
+
+
+def _left(center: float, up: float, cut: float, whole: bool) -> bool:
+    """True if no value of the room lies above the cut."""
+    edge = Fraction(center) + Fraction(up)
+    return math.floor(edge) <= cut if whole else edge < Fraction(float(np.nextafter(cut, np.inf)))
+
+
+def _near(x: float, whole: bool) -> list[float]:
+    if whole:
+        return [float(math.floor(x) + k) for k in range(-3, 4)]
+    found = [x]
+    for _ in range(4):
+        found = [float(np.nextafter(found[0], -np.inf)), *found, float(np.nextafter(found[-1], np.inf))]
+    return found
+
+
+def _group(problem: RecourseProblem, g: int) -> Axis:
+    members = problem.space.members[g]
+    samples = np.eye(members.size)
+    allowed = [
+        c
+        for c in range(members.size)
+        if ((samples[c] >= problem.lower[members]) & (samples[c] <= problem.upper[members])).all()
+    ]
+    price = problem.space.groups[g].weight
+    moves = np.array([0.0 if (samples[c] == problem.factual[members]).all() else price for c in allowed])
+    if g in problem.walls.free_groups:
+        zeros = np.zeros(len(allowed), dtype=int)
+        return Axis(members, samples, samples[allowed], moves, zeros, zeros, np.array(allowed, dtype=int))
+    cells = np.array(allowed, dtype=int)
+    return Axis(members, samples, samples[allowed], moves, cells, cells)
+
+
+def _good_cells(problem: RecourseProblem, axes: list[Axis]) -> np.ndarray:
+    shape = tuple(len(a.samples) for a in axes)
+    points = np.zeros((math.prod(shape), len(problem.space.names)))
+    for axis, index in zip(axes, np.unravel_index(np.arange(len(points)), shape), strict=True):
+        points[:, axis.columns] = axis.samples[index]
+    margins = tree_margins(problem.model, problem.target_index, problem.target.probability)
+    leaves = problem.model.leaves
+    total = np.zeros((len(points), margins.base.size))
+    for row in range(0, len(points), 500):
+        x = points[row : row + 500, None]
+        reached = ((leaves.lower < x) & (x <= leaves.upper)).all(axis=2)
+        total[row : row + 500] = margins.base + reached.astype(float) @ margins.value
+    return (total >= margins.slack).all(axis=1).reshape(shape)

@@ -1,0 +1,79 @@
+"""The rows of the replay: neighbours of cuts, rows that reach their split, rows about the boundary."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+from sklearn.tree import DecisionTreeClassifier
+
+from elbowroom.importers import open_model
+from elbowroom.importers.front import Front
+from elbowroom.importers.replay_points import Range, boundary_rows, cut_rows, neighbours, row_budget
+from elbowroom.models import LinearModel, TreeEnsemble
+from elbowroom.numerics import ordinal
+from tests.support.importer_cases import fitted, table
+
+FRAME, Y = table("cancer")
+X = FRAME.to_numpy()
+
+
+def test_neighbours_are_floats_of_both_kinds() -> None:
+    cut = np.array([0.1, -7.25])
+    found = neighbours(cut)
+    assert (ordinal(found[:, :5]) - ordinal(cut)[:, None]).tolist() == [[0, 1, -1, 2, -2]] * 2
+    singles = found[:, 5:]
+    assert np.array_equal(singles, singles.astype(np.float32).astype(np.float64))
+    assert all(len(set(row)) == 5 for row in singles)
+
+
+def test_every_split_is_reached_on_both_sides_of_its_cut() -> None:
+    parsed = open_model(fitted(DecisionTreeClassifier(random_state=0), X, Y), replay=False).model
+    assert isinstance(parsed, TreeEnsemble)
+    usual = Range.of(parsed, Front(parsed.info.names), None)
+    rows = cut_rows(parsed, usual, 5_000, np.random.default_rng(0))
+    assert 200 < len(rows) <= 5_000
+    for node in np.flatnonzero(parsed.feature >= 0):
+        through = rows[_passes(parsed, rows, node)]
+        at = ordinal(through[:, parsed.feature[node]]) - ordinal(parsed.cut[node])
+        assert {0, 1} <= set(at.tolist())
+
+
+def _passes(parsed: TreeEnsemble, rows: np.ndarray, wanted: int) -> np.ndarray:
+    node, passed = np.zeros(len(rows), dtype=int), np.zeros(len(rows), dtype=bool)
+    for _ in range(50):
+        passed |= node == wanted
+        feature = parsed.feature[node]
+        left = rows[np.arange(len(rows)), feature] <= parsed.cut[node]
+        node = np.where(feature < 0, node, np.where(left, parsed.left[node], parsed.right[node]))
+    return passed
+
+
+def test_budgets_hold_for_many_splits_and_wide_rows() -> None:
+    parsed = open_model(fitted(DecisionTreeClassifier(random_state=0), X, Y), replay=False).model
+    assert isinstance(parsed, TreeEnsemble)
+    usual = Range.of(parsed, Front(parsed.info.names), None)
+    assert len(cut_rows(parsed, usual, 7, np.random.default_rng(0))) <= 7
+    assert row_budget(20_000, 30) == 20_000
+    assert row_budget(20_000, 10_000) == 2_000
+
+
+def test_boundary_rows_come_in_pairs_across_the_boundary() -> None:
+    parsed = open_model(fitted(LogisticRegression(max_iter=500), X, Y), replay=False).model
+    assert isinstance(parsed, LinearModel)
+    rows = boundary_rows(parsed, X, 400, np.random.default_rng(0))
+    a, b, off_a, off_b = np.split(rows, 4)
+    labels = [parsed.info.labels_of(parsed.scores(part)) for part in (a, b)]
+    assert len(a) > 50 and (labels[0] != labels[1]).all()
+    assert (np.abs(a - b) <= 4 * np.spacing(np.maximum(np.abs(a), np.abs(b)))).all()
+    assert (off_a != a).any(axis=1).all() and (off_b != b).any(axis=1).all()
+
+
+def test_ranges_follow_the_data_the_cuts_or_the_scaler() -> None:
+    parsed = open_model(fitted(DecisionTreeClassifier(random_state=0), X, Y), replay=False).model
+    assert isinstance(parsed, TreeEnsemble)
+    front = Front(parsed.info.names)
+    by_data = Range.of(parsed, front, X)
+    assert np.array_equal(by_data.low, X.min(axis=0)) and np.array_equal(by_data.high, X.max(axis=0))
+    by_cuts = Range.of(parsed, front, None)
+    for f, cuts in enumerate(parsed.cuts):
+        assert not cuts.size or (by_cuts.low[f] < cuts[0] and cuts[-1] < by_cuts.high[f])

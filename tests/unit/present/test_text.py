@@ -1,0 +1,193 @@
+"""Sentences and tables: what is said, what must be mentioned, and that it is certified as said."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from elbowroom.present.account import Sort, account_of, category_names
+from elbowroom.present.text import joined, outcome, quoted, table_rows
+from elbowroom.problem import Ball, Box, Diamond, Feature, Space, Target
+from elbowroom.result import Status
+from tests.support.answers import CENTER, FACTUAL, make_no_region, make_region
+
+NUMBER = r"-?[\d,]+(?:\.\d+)?(?:e[+-]\d+)?"
+
+
+def back(text: str) -> float:
+    return float(text.replace(",", ""))
+
+
+def plain_region(factual, center, room, names=("age", "salary"), **options):
+    space = options.pop("space", None) or Space(tuple(Feature(name) for name in names))
+    return make_region(space, np.array(factual, float), np.array(center, float), room, **options)
+
+
+def test_the_example_of_the_paper() -> None:
+    space = Space((Feature("age", "integer", immutable=True), Feature("salary")))
+    region = plain_region([35, 43_000], [35, 52_100], Box({"salary": 2_100}), space=space)
+    assert region.sentence() == (
+        "The model said 'rejected'. If salary is anywhere between 50,000 and 54,200 instead of 43,000 and age stays 35, "
+        "the model predicts 'approved'."
+    )
+
+
+def test_units_categories_and_truth_values() -> None:
+    said = make_region().sentence()
+    assert "salary is anywhere between 50,110 and 54,100 DM instead of 40,123.75 DM" in said
+    assert "duration is 14 months instead of 48 months" in said
+    assert "telephone becomes yes instead of no" in said
+    assert "housing becomes 'own' instead of 'rent'" in said
+    assert "age stays 35 years" in said
+    assert said.endswith("the model predicts 'approved'.")
+
+
+def test_unchanged_features_with_room_are_named_or_counted() -> None:
+    few = plain_region([1, 2, 3], [1, 2, 9], Box(0.5), names="abc").sentence()
+    assert "a is anywhere between 0.5 and 1.5" in few and "b is anywhere between 1.5 and 2.5" in few
+    many = plain_region([0] * 9, [5] + [0] * 8, Box(0.5), names="abcdefghi").sentence()
+    assert "8 other features each lie within the range of the table" in many
+    assert "stays" not in many and "stay" not in many
+    still = plain_region([0] * 9, [5] + [0] * 8, Box({"a": 0.5}), names="abcdefghi").sentence()
+    assert "everything else stays as it is" in still
+
+
+def test_factual_inside_the_interval_is_not_called_replaced() -> None:
+    said = plain_region([35, 49_500], [35, 50_000], Box({"salary": 1_000})).sentence()
+    assert "between 49,000 and 51,000 (now 49,500)" in said and "instead" not in said
+
+
+def test_nothing_has_to_change() -> None:
+    said = make_region(center=FACTUAL, predicted="approved").sentence()
+    assert said.startswith("The model said 'approved'. Nothing has to change. If salary is anywhere")
+
+
+def test_free_categories() -> None:
+    said = make_region(room=Box(0.01, categories={"housing": "any"})).sentence()
+    assert "housing is 'own', 'rent' or 'for free'" in said
+
+
+@pytest.mark.parametrize(
+    ("target", "words"),
+    [
+        (Target("approved", 0.7), "predicts 'approved' with a probability of at least 70 %"),
+        (Target("approved", 0.3), "gives 'approved' a probability of at least 30 %"),
+        (Target(1), "predicts 1"),
+        (Target("1"), "predicts '1'"),
+        (Target(True), "predicts True"),
+    ],
+)
+def test_outcomes(target: Target, words: str) -> None:
+    assert outcome(target) == words
+    assert make_region(target=target).sentence().endswith(f"the model {words}.")
+
+
+def test_balls_say_that_the_budget_is_shared() -> None:
+    for room, word in ((Ball(0.02), "ball"), (Diamond(0.02), "diamond")):
+        region = make_region(room=room)
+        said = region.sentence()
+        assert re.search(
+            rf"together .* lie within a {word} of radius 0\.0199 \(in units of each feature's scale\)", said
+        )
+        assert f"share one {word}" in str(region)
+        assert "salary (52,100 ± 3,990 DM)" in said
+
+
+def test_a_binary_column_in_a_ball_shares_the_budget() -> None:
+    region = make_region(room=Ball(1.5))
+    telephone = next(line for line in account_of(region).lines if line.name == "telephone")
+    assert telephone.reach and telephone.sort is Sort.WHOLE
+    assert "yes or no" not in region.sentence()
+
+
+def test_print_has_sentence_table_and_proof() -> None:
+    text = str(make_region())
+    assert text.startswith("The model said 'rejected'.")
+    assert re.search(r"→\s+salary\s+40,123\.75 DM\s+52,100\s+50,110 to 54,100 DM", text)
+    assert "1 feature stays as it is." in text
+    assert "Proven closest" in text and "Certificate: every point" in text
+    certified = str(make_region(status=Status.CERTIFIED, gap=0.123))
+    assert "may be up to 13 % closer" in certified and "Proven closest" not in certified
+
+
+def test_no_region_in_words() -> None:
+    proven = make_no_region()
+    assert "No region exists" in proven.sentence() and "this is proven: every leaf is 'rejected'." in str(proven)
+    unknown = make_no_region(Status.UNKNOWN, 0.31259)
+    assert "none was ruled out" in unknown.sentence()
+    assert "at least 0.3125 (l2)" in unknown.sentence()
+
+
+def test_category_names() -> None:
+    assert category_names("housing", ("housing_own", "housing_rent")) == ("own", "rent")
+    assert category_names("color", ("c=red", "c=blue")) == ("red", "blue")
+    assert category_names("t", ("t_-5", "t_5")) == ("-5", "5")
+    assert category_names("x", ("left", "right")) == ("left", "right")
+    assert category_names("a", ("a_", "a_b")) == ("a_", "a_b")
+
+
+def test_small_words() -> None:
+    assert joined([]) == "" and joined(["a"]) == "a" and joined(["a", "b", "c"]) == "a, b and c"
+    assert quoted(1) == "1" and quoted("1") == "'1'" and quoted(True) == "True"
+
+
+positions = st.floats(-1e6, 1e6)
+widths = st.floats(1e-6, 1e5)
+
+
+@given(st.lists(st.tuples(positions, positions, widths), min_size=1, max_size=4))
+def test_every_number_said_about_a_box_is_certified(columns: list[tuple[float, float, float]]) -> None:
+    """Read the numbers of the sentence and of the table back: all of their corners are points of the region."""
+    names = "abcd"[: len(columns)]
+    region = plain_region(
+        [f for f, _, _ in columns],
+        [c for _, c, _ in columns],
+        Box({name: width for name, (_, _, width) in zip(names, columns, strict=True)}),
+        names=names,
+    )
+    said = region.sentence()
+    point_low, point_high = {}, {}
+    for name in names:
+        match = re.search(rf"\b{name} is anywhere between ({NUMBER}) and ({NUMBER})", said)
+        assert match, said
+        point_low[name], point_high[name] = back(match[1]), back(match[2])
+    assert region.contains(point_low).all() and region.contains(point_high).all()
+    for row in table_rows(account_of(region))[1:]:
+        low, high = (back(part) for part in row[4].split(" to "))
+        assert (low, high) == (point_low[row[1]], point_high[row[1]])
+        assert low <= back(row[3]) <= high
+
+
+def test_long_answers_stay_readable() -> None:
+    names = [f"f{i}" for i in range(100)]
+    for room in (Box(0.5), Ball(0.5)):
+        region = plain_region(np.zeros(100), np.arange(1, 101), room, names=names)
+        assert len(region.sentence()) < 1500 and "as in the table" in region.sentence()
+        assert "... and 40 more rows" in str(region)
+        assert all(f">{name}<" in region.to_html() for name in names)
+
+
+@given(st.lists(st.tuples(positions, st.floats(1e-3, 1e3)), min_size=2, max_size=6), st.floats(1e-3, 10))
+def test_the_radius_said_about_a_ball_is_certified(columns: list[tuple[float, float]], radius: float) -> None:
+    """||(c' - c) / a|| + r' / r <= 1 in exact numbers: the ball as said lies inside the certified one."""
+    space = Space(tuple(Feature(name, scale=scale) for name, (_, scale) in zip("abcdef", columns, strict=False)))
+    center = np.array([c for c, _ in columns])
+    region = make_region(space, center - 1.0, center, Ball(radius))
+    said = region.sentence()
+    shown_radius = Fraction(re.search(rf"radius ({NUMBER})", said)[1].replace(",", ""))
+    used = Fraction(0)
+    for line, value, scale in zip(account_of(region).lines, center, space.scale, strict=True):
+        shift = abs(Fraction(back(line.center)) - Fraction(float(value)))
+        used += (shift / (Fraction(radius) * Fraction(float(scale)))) ** 2
+    left = 1 - shown_radius / Fraction(radius)
+    assert left >= 0 and used <= left**2 + Fraction(1, 10**30)
+    assert shown_radius >= Fraction(radius) * Fraction(97, 100)
+
+
+def test_center_and_factual_constants_differ() -> None:
+    assert (CENTER != FACTUAL).sum() == 5
