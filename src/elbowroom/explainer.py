@@ -218,8 +218,8 @@ class Explainer:
         problem = self._about(values, ROOM_OF_NORM[norm](1.0), target, values)
         shape = {"linf": Shape.BOX, "l2": Shape.BALL, "l1": Shape.DIAMOND}[norm]
 
-        def accept(body: Body) -> Verdict:
-            return certify(self.model, problem.target, body, max(clock.remaining, 0.0))
+        def accept(body: Body, seconds: float) -> Verdict:
+            return certify(self.model, problem.target, body, seconds)
 
         return largest_radius(self.model, self._space, values, problem.target, shape, accept, clock)
 

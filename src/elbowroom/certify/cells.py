@@ -52,6 +52,8 @@ class Cells:
             in_group[members] = True
         columns, lasts, firsts = [], [], []
         for f in range(body.center.size):
+            if not in_group[f] and (model.cuts[f].size == 0 or body.lower[f] == body.upper[f]):
+                continue
             last = np.array([0.0, 1.0]) if in_group[f] else _last_values(model.cuts[f], body, f)
             if last.size > 1:
                 columns.append(f)

@@ -28,7 +28,7 @@ def climb(multipliers: Floats, slopes: Floats, layer: Affine, at: Interval, inpu
     """Better multipliers (1, neurons) of the first layer for one row."""
     columns = inputs.round_columns
     center = np.clip(inputs.body.center, inputs.lower, inputs.upper)
-    steep = layer.weight[:, columns] * inputs.body.axes[columns]
+    steep = np.ascontiguousarray(layer.weight[:, columns] * inputs.body.axes[columns])
     found = _climb(
         multipliers[0].copy(), slopes[0], steep, layer.weight @ center + layer.bias, at.low, at.high, _SWEEPS
     )

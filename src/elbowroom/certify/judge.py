@@ -52,23 +52,21 @@ def check_body(model: Model, body: Body) -> None:
         if members.size == 0 or members.min() < 0 or members.max() >= len(names) or grouped[members].any():
             raise InputError(f"region: free group {members.tolist()} is empty, overlaps another or names no column")
         grouped[members] = True
-    for f, name in enumerate(names):
-        low, center, high = body.lower[f], body.center[f], body.upper[f]
-        if not (math.isfinite(low) and math.isfinite(center) and math.isfinite(high)):
-            raise InputError(f"region, column {name!r}: [{low}, {center}, {high}] must be finite; give the room bounds")
-        if not low <= center <= high:
-            raise InputError(f"region, column {name!r}: the centre {center} lies outside [{low}, {high}]")
-        if body.whole[f] and not (low.is_integer() and center.is_integer() and high.is_integer()):
-            raise InputError(
-                f"region, column {name!r}: [{low}, {center}, {high}] must be whole numbers; round low up and high down"
-            )
-        if grouped[f] and not (body.whole[f] and low >= 0.0 and high <= 1.0):
-            raise InputError(
-                f"region, column {name!r}: a member of a one-hot group must be a whole column within 0 and 1"
-            )
-        round_column = body.shape is not Shape.BOX and low < high and not grouped[f]
-        if round_column and not (math.isfinite(body.axes[f]) and body.axes[f] > 0.0):
-            raise InputError(f"region, column {name!r}: semi-axis {body.axes[f]} must be a positive number")
+    low, center, high = body.lower, body.center, body.upper
+    ends = np.stack([low, center, high])
+    round_ = (body.shape is not Shape.BOX) & (low < high) & ~grouped
+    for bad, what in (
+        (~np.isfinite(ends).all(axis=0), "must be finite; give the room bounds"),
+        (~((low <= center) & (center <= high)), "has its centre outside"),
+        (body.whole & (ends != np.floor(ends)).any(axis=0), "must be whole numbers; round low up and high down"),
+        (
+            grouped & ~(body.whole & (low >= 0.0) & (high <= 1.0)),
+            "belongs to a one-hot group and must be a whole column within 0 and 1",
+        ),
+        (round_ & ~(np.isfinite(body.axes) & (body.axes > 0.0)), "needs a positive semi-axis"),
+    ):
+        for f in np.flatnonzero(bad):
+            raise InputError(f"region, column {names[f]!r}: [{low[f]}, {center[f]}, {high[f]}] {what}")
     for members in body.free_groups:
         if np.unique(members).size != members.size or body.center[members].sum() != 1.0:
             raise InputError(

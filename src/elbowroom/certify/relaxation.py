@@ -71,23 +71,37 @@ def relax(
     seconds: float,
 ) -> Relaxed | None:
     """Minimize row . h_last over the relaxation; ``tangents`` stand for the ball, and grow with every call."""
-    body, columns = inputs.body, inputs.moving
-    if body.shape is Shape.BOX:
-        origin = (inputs.lower + inputs.upper)[columns] / 2
-        unit = np.maximum(inputs.upper[columns] - origin, origin - inputs.lower[columns])
-    else:
-        origin, unit = body.center[columns], body.axes[columns]
-    y_low, y_high = (inputs.lower[columns] - origin) / unit, (inputs.upper[columns] - origin) / unit
-    solution = _solve(
-        row, hidden, intervals, phases, inputs, columns, origin, unit, y_low, y_high, tangents, price, seconds
-    )
-    if solution is not None and body.shape is Shape.BALL:
+    frame = _Frame.of(inputs)
+    solution = _solve(row, hidden, intervals, phases, inputs, frame, tangents, price, seconds)
+    if solution is not None and inputs.body.shape is Shape.BALL:
         y = _budget_coordinates(inputs, solution.point)
         length = float(np.sqrt(y @ y))
         if length > 1.0 + _OUTSIDE:
             tangents.append(y / length)
             return replace(solution, inside=False)
     return solution
+
+
+@dataclass(frozen=True, eq=False)
+class _Frame:
+    """Inputs as x = origin + unit y in the moving columns, so that the program does not see the features' units."""
+
+    columns: npt.NDArray[np.int64]
+    base: Floats  # x at y = 0, all columns
+    unit: Floats
+    low: Floats  # of y
+    high: Floats
+
+    @classmethod
+    def of(cls, inputs: InputSet) -> _Frame:
+        columns, base = inputs.moving, np.clip(inputs.body.center, inputs.lower, inputs.upper)
+        if inputs.body.shape is Shape.BOX:
+            base[columns] = (inputs.lower / 2 + inputs.upper / 2)[columns]
+            unit = np.maximum(inputs.upper - base, base - inputs.lower)[columns]
+        else:
+            base[columns], unit = inputs.body.center[columns], inputs.body.axes[columns]
+        low, high = ((end - base)[columns] / unit for end in (inputs.lower, inputs.upper))
+        return cls(columns, base, unit, low, high)
 
 
 def _budget_coordinates(inputs: InputSet, x: Floats) -> Floats:
@@ -104,23 +118,17 @@ def _solve(
     intervals: list[Interval],
     phases: list[Floats],
     inputs: InputSet,
-    columns: npt.NDArray[np.int64],
-    origin: Floats,
-    unit: Floats,
-    y_low: Floats,
-    y_high: Floats,
+    frame: _Frame,
     tangents: list[Floats],
     price: float,
     seconds: float,
 ) -> Relaxed | None:
-    base = np.clip(inputs.body.center, inputs.lower, inputs.upper)
-    base[columns] = origin
-    n_inputs = columns.size
-    count = n_inputs
+    columns, base, unit = frame.columns, frame.base, frame.unit
+    n_inputs = count = columns.size
     rows = _Rows()
-    cost, low, high = [np.zeros(n_inputs)], [y_low], [y_high]
+    cost, low, high = [np.zeros(n_inputs)], [frame.low], [frame.high]
     places: list[tuple[npt.NDArray[np.int64], int]] = []
-    previous, scale, shift = np.arange(n_inputs), unit, base
+    previous = np.arange(n_inputs)
     for k, (layer, at) in enumerate(zip(hidden, intervals, strict=True)):
         n = at.low.size
         z, h, e = (np.arange(count + i * n, count + (i + 1) * n) for i in range(3))
@@ -132,8 +140,8 @@ def _solve(
         low.append(np.concatenate([-free, np.where(active & ~inactive, -np.inf, 0.0), np.zeros(n)]))
         high.append(np.concatenate([free, np.where(inactive, 0.0, np.inf), free]))
         places.append((z, rows.count))
-        weight = layer.weight[:, columns] * scale if k == 0 else layer.weight
-        bias = layer.weight @ shift + layer.bias if k == 0 else layer.bias
+        weight = layer.weight[:, columns] * unit if k == 0 else layer.weight
+        bias = layer.weight @ base + layer.bias if k == 0 else layer.bias
         rows.add(bias, bias, (z, np.ones(n)), (np.broadcast_to(previous, (n, previous.size)), -weight))
         bounded = at.unstable | (phases[k] != 0)
         some = np.flatnonzero(bounded)
@@ -164,7 +172,7 @@ def _solve(
     if values is None or duals is None:
         return None
     x = base.copy()
-    x[columns] = np.clip(origin + unit * values[:n_inputs], inputs.lower[columns], inputs.upper[columns])
+    x[columns] = np.clip(base[columns] + unit * values[:n_inputs], inputs.lower[columns], inputs.upper[columns])
     return Relaxed(
         x,
         [duals[None, at : at + z.size] for z, at in places],

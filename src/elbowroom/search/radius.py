@@ -21,10 +21,12 @@ from elbowroom.problem import Body, Shape, Space, Target, Walls
 from elbowroom.result import Certificate, Counterexample, RadiusResult, Verdict
 from elbowroom.search.contract import Clock
 
-AcceptBody: TypeAlias = Callable[[Body], Verdict]
+AcceptBody: TypeAlias = Callable[[Body, float], Verdict]  # the judge, with a time limit in seconds
 
 NORM_OF_SHAPE = {Shape.BOX: "linf", Shape.BALL: "l2", Shape.DIAMOND: "l1"}
 _LINEAR_GAP = 1e-12
+_SHARE = 0.15  # of the remaining time, for one radius
+_DOUBTED_GAP = 0.02  # relative; how close to a radius that the judge could not settle the search still climbs
 _LARGEST = 2.0**40  # in units of the scales; a class that holds farther out is called unbounded above
 _LONGEST = 2.0**1000  # raw units; far from overflow
 
@@ -156,15 +158,17 @@ class _Bracket:
         self.witness: Floats | None = None
 
     def ask(self, radius: float) -> None:
-        verdict = self.accept(self.rooms.body(radius))
+        """One radius gets a share of the time: what is not settled in it leaves time for smaller ones."""
+        verdict = self.accept(self.rooms.body(radius), max(self.clock.remaining * _SHARE, 0.0))
         if isinstance(verdict, Certificate):
             self.lower = max(self.lower, radius)
         elif isinstance(verdict, Counterexample):
-            self.upper = self.rooms.admits(verdict.point, radius)
-            self.witness = verdict.point
+            admits = self.rooms.admits(verdict.point, radius)
+            if admits < self.upper:
+                self.upper, self.witness = admits, verdict.point
         else:
             self.doubted = min(self.doubted, radius)
-        self.clock.report(note=f"radius in [{self.lower:.6g}, {self.upper:.6g}]")
+        self.clock.report(certified_radius=self.lower)
 
     @property
     def top(self) -> float:
@@ -181,12 +185,11 @@ class _Bracket:
         """Halve until the bounds meet; with finitely many critical radii also try the float below the upper one."""
         while self.top < math.inf and not self.clock.expired:
             below = float(from_ordinal(int(ordinal(self.top)) - 1))
-            if self.top - self.lower <= gap * self.top or below <= self.lower:
+            near = gap if self.upper <= self.doubted else max(gap, _DOUBTED_GAP)
+            if self.top - self.lower <= near * self.top or below <= self.lower:
                 return
             if finite and self.upper <= self.doubted:
                 self.ask(below)
-                if self.top <= self.lower or self.lower == below:
-                    return
             middle = self.lower + (self.top - self.lower) / 2
             if self.lower < middle < self.top:
                 self.ask(middle)

@@ -41,6 +41,8 @@ class Least:
     moves: Floats | None
     bound: float
     tight: Bools
+    multiplier: Floats | None = None  # of the rows as given, nonnegative
+    price: Floats | None = None  # per unit of |v| (l1, linf)
 
 
 class LeastMoves:
@@ -72,11 +74,13 @@ class LeastMoves:
             empty = self._empty(A, b, doubt, lower, upper, time_limit)
             return Least(None, np.inf if empty else 0.0, flat)
         moves, multiplier, price = answer
-        bound = _dual_bound(self.distance, A, b, doubt, lower, upper, multiplier, price)
+        bound, multiplier, price = _dual_bound(self.distance, A, b, doubt, lower, upper, multiplier, price)
         moves = np.clip(moves, lower, upper)
         tight = np.zeros_like(flat)
         tight[~flat] = A @ moves - b <= 1e-6 * (1.0 + np.abs(b))
-        return Least(moves, bound, tight)
+        weights = np.zeros(flat.size)
+        weights[~flat] = multiplier / scale[~flat]
+        return Least(moves, bound, tight, weights, price)
 
     def _linear_program(
         self, A: Floats, b: Floats, lower: Floats, upper: Floats, time_limit: float
@@ -109,8 +113,14 @@ class LeastMoves:
         )
         if not found.usable:
             return None
-        dual = np.maximum(found.row_dual, 0.0)
-        return found.x[:n], dual[:m], dual[m : m + n] + dual[m + n :]
+        moves, multiplier = found.x[:n], np.maximum(found.row_dual[:m], 0.0)
+        # Who moves as far as the farthest pays for it; who is held back by its own limits pays nothing.
+        # Who is at a limit and the farthest at once shares: there the solver's own multipliers say how.
+        at_limit = (moves <= lower) | (moves >= upper)
+        farthest = np.abs(moves) >= (1.0 - 1e-9) * found.x[n]
+        share = np.maximum(found.row_dual[m : m + n], 0.0) + np.maximum(found.row_dual[m + n :], 0.0)
+        price = np.where(at_limit, np.where(farthest, share, 0.0), np.abs(A.T @ multiplier))
+        return moves, multiplier, price
 
     def _empty(self, A: Floats, b: Floats, doubt: Floats, lower: Floats, upper: Floats, time_limit: float) -> bool:
         """Proof that no v exists: min e with A v + e >= b has a multiplier lam >= 0 with lam.b > max lam.A v."""
@@ -235,8 +245,11 @@ def _dual_bound(
     upper: Floats,
     multiplier: Floats,
     price: Floats,
-) -> float:
-    """The Lagrangian at this multiplier, rounded down; any nonnegative multiplier gives a valid bound."""
+) -> tuple[float, Floats, Floats]:
+    """The Lagrangian at this multiplier, rounded down, with the multiplier and prices it was taken at.
+
+    Any nonnegative multiplier gives a valid bound.
+    """
     reach = A.T @ multiplier
     blur = gamma(b.size + 8) * (np.abs(A).T @ multiplier)  # |rounding of reach|
     if distance is Distance.L2:
@@ -266,6 +279,6 @@ def _dual_bound(
         size = np.abs(terms) + price * np.abs(nearest)
     value = float(multiplier @ (b - doubt) + terms.sum())
     value -= gamma(lower.size + b.size + 16) * float(multiplier @ np.abs(b) + size.sum())
-    if value <= 0:
-        return 0.0
-    return float(np.sqrt(2.0 * value)) * (1.0 - 1e-15) if distance is Distance.L2 else value
+    if distance is Distance.L2:
+        value = float(np.sqrt(2.0 * max(value, 0.0))) * (1.0 - 1e-15)
+    return max(value, 0.0), multiplier, price

@@ -13,7 +13,7 @@ from itertools import count
 
 import numpy as np
 
-from elbowroom.numerics import Floats
+from elbowroom.numerics import Floats, next_down, next_up
 from elbowroom.problem.distances import Distance
 from elbowroom.problem.rooms import Shape
 from elbowroom.search.contract import Accept, Clock
@@ -23,6 +23,7 @@ from elbowroom.search.linear.least import LeastMoves
 from elbowroom.search.linear.polish import Found, Polisher
 from elbowroom.search.linear.question import Question
 from elbowroom.search.linear.relax import Node, Scenario, category_gain, chord, node_rows
+from elbowroom.search.linear.tighten import tighten
 
 GAP = 1e-10  # a node whose bound is this close to the best distance is settled
 WHOLE_ENOUGH = 1e-7  # a relaxed whole column this close to a whole number is taken as that number
@@ -116,6 +117,19 @@ class Tree:
                 if np.isfinite(node.bound):
                     self.settled = min(self.settled, node.bound)
                 return []
+            if self.best is not None and answer.multiplier is not None and answer.price is not None:
+                cutoff = self.cutoff / self.scale
+                cut = tighten(q, self.adversaries, node, lower, upper, unit, answer.multiplier, answer.price, cutoff)
+                if cut is None:
+                    self.settled = min(self.settled, self.cutoff)
+                    return []
+                if not (np.array_equal(cut[0], lower) and np.array_equal(cut[1], upper)):
+                    self.settled = min(self.settled, self.cutoff)
+                    lower, upper = cut
+                    node = replace(node, lower=np.maximum(node.lower, lower), upper=np.minimum(node.upper, upper))
+                    if (lower > upper).any():
+                        return []
+                    continue
             if answer.moves is None:
                 return (
                     self._give_up(node)
@@ -157,8 +171,8 @@ class Tree:
                 left = np.sqrt(np.maximum(budget**2 - (np.square(least).sum() - np.square(least)), 0.0))
             case Distance.LINF:
                 left = np.full(least.size, budget)
-        reach = (np.maximum(left, 0.0) + 1e-9 * budget) / q.factor
-        return np.maximum(node.lower, q.start - reach), np.minimum(node.upper, q.start + reach)
+        reach = (np.maximum(left, 0.0) + 1e-13 * budget) / q.factor
+        return np.maximum(node.lower, next_down(q.start - reach)), np.minimum(node.upper, next_up(q.start + reach))
 
     def _tidy(self, values: Floats) -> Floats:
         """Columns within rounding of the factual or (whole ones) of a whole number become it."""

@@ -11,6 +11,9 @@ import numpy as np
 from elbowroom.numerics import Bools, Floats
 from elbowroom.search.network.candidates import Hunt
 from elbowroom.search.network.incumbent import SAFETY
+from elbowroom.search.network.region import Part
+
+MOST_CUTS = 60
 
 
 class _Inner:
@@ -43,11 +46,11 @@ class _Inner:
         return g, SAFETY - value + float(g @ v)
 
 
-def improve(hunt: Hunt, start: Floats, rounds: int = 8, cuts: int = 60) -> bool:
+def improve(hunt: Hunt, start: Floats, rounds: int = 8, part: Part | None = None) -> bool:
     """Run the procedure from a start; offer what it ends with. True if the best improved."""
     x, reached, best = start, np.inf, None
     for _ in range(rounds):
-        solved = _solve_inner(hunt, x, min(reached, hunt.best_distance), cuts)
+        solved = _solve_inner(hunt, x, min(reached, hunt.best_distance), part or Part.everything(hunt.moves))
         if solved is None:
             break
         distance = hunt.problem.measure(solved)
@@ -57,7 +60,7 @@ def improve(hunt: Hunt, start: Floats, rounds: int = 8, cuts: int = 60) -> bool:
     return best is not None and hunt.offer(best)
 
 
-def _solve_inner(hunt: Hunt, x: Floats, target: float, cuts: int) -> Floats | None:
+def _solve_inner(hunt: Hunt, x: Floats, target: float, part: Part) -> Floats | None:
     """The closest centre in the inner approximation around x, robust against the attack; None if not below target."""
     moves = hunt.moves
     inner = _Inner(hunt, x)
@@ -69,14 +72,18 @@ def _solve_inner(hunt: Hunt, x: Floats, target: float, cuts: int) -> Floats | No
         rows.append(inner.cut(x, v, j, r, float(value[j, r])))
     reach = target if np.isfinite(target) else 1e9
     G, h = np.array([g for g, _ in rows]), np.array([h for _, h in rows])
-    hunt.program.start(G, h, moves.low, moves.high, reach)
-    for _ in range(cuts):
+    hunt.program.start(G, h, part.low, part.high, reach)
+    last: Floats | None = None
+    for _ in range(MOST_CUTS):
         if hunt.clock.expired:
             return None
         solved = hunt.program.nearest()
         if solved.x is None or moves.measure(solved.x) >= target * (1.0 - 1e-9):
             return None
         center = moves.center(solved.x)
+        if last is not None and np.array_equal(center, last):  # whole numbers: cuts at a rounded centre change nothing
+            return None
+        last = center
         v = moves.of_center(center)
         value = inner.values(center)
         worst = [divmod(int(k), value.shape[1]) for k in np.argsort(value, axis=None, kind="stable")[:3]]

@@ -59,7 +59,7 @@ class DeepTree:
         self.bounds.refresh()
         self.nodes = 0
         self.loose = np.inf
-        root = Node(Part(moves.low, moves.high), {}, self._first_copies(), moves.low)
+        root = Node(Part.everything(moves), {}, self._first_copies(), moves.low)
         self.heap: list[tuple[float, int, Node]] = [(hunt.lower_bound, 0, root)]
         while self.heap:
             bound, _, node = heapq.heappop(self.heap)
@@ -114,7 +114,7 @@ class DeepTree:
             return
         self._tightened[j] = self.cutoff
         hunt, moves, bounds = self.hunt, self.hunt.moves, self.bounds
-        reach = Part(moves.low, moves.high).within(moves, self.cutoff)
+        reach = Part.everything(moves).within(moves, self.cutoff)
         if reach is None:
             return
         for k in range(hunt.network.depth):
@@ -175,7 +175,7 @@ class DeepTree:
                     return
                 known = len(hunt.scenarios)
                 if hunt.attack(x) >= VIOLATED and hunt.attack(x, starts=48, rounds=20) >= VIOLATED:
-                    outcome = self._candidate(node, reach, bound, x)
+                    outcome = self._candidate(node, bound, x)
                     if outcome is None:
                         return
                     node = outcome
@@ -224,11 +224,18 @@ class DeepTree:
         least, most = self.bounds.offset(known, q, j)
         return least >= 0.0 if active else most <= 0.0
 
-    def _candidate(self, node: Node, reach: Reach, bound: float, x: Floats) -> Node | None:
+    def _candidate(self, node: Node, bound: float, x: Floats) -> Node | None:
         """A point that no attack breaks: add a safety margin, ask the judge. None: the node is finished."""
         hunt, moves = self.hunt, self.hunt.moves
+        if moves.whole.any() and hunt.offer(moves.center(node.v)):
+            self.loose = min(self.loose, bound)
+            return None
+        polished = node.part.polished(moves, node.v).within(moves, min(self.cutoff, hunt.best_distance))
+        if polished is None:
+            self.loose = min(self.loose, bound)
+            return None
         for _ in range(8):
-            if self._load(node, reach, node.copies, margin=2.0 * SAFETY) is None:
+            if self._load(node, polished, node.copies, margin=2.0 * SAFETY) is None:
                 break
             solved = hunt.program.nearest(max(hunt.clock.remaining, 0.0))
             if solved.x is None:
@@ -244,7 +251,7 @@ class DeepTree:
                 node = self._with_copy(node, j)
         else:
             return node
-        descend(hunt, x, rounds=6)
+        descend(hunt, x, rounds=6, part=node.part.polished(moves, node.v))
         worst = hunt.network.worst(hunt.scenarios.points(x))
         if worst.min() < VIOLATED:
             return node

@@ -16,6 +16,9 @@ from elbowroom.search.network.moves import Moves
 from elbowroom.search.network.shallow import ShallowTree
 
 
+FARTHEST = 1e9  # open features: beyond this distance nobody looks for a region
+
+
 def search_network(problem: RecourseProblem, accept: Accept, clock: Clock, seed: int) -> Outcome:
     """The closest centre whose whole room has the wanted class, as far as it can be found and proven in time."""
     hunt = Hunt.begin(problem, accept, clock, seed)
@@ -58,6 +61,8 @@ def _close(hunt: Hunt, tree: ShallowTree | DeepTree) -> None:
         hunt.prove(bound)
         if end is End.STOPPED or tree.loose < np.inf or hunt.best_distance <= cutoff:
             return
+        if cutoff > FARTHEST:
+            return
         if cutoff >= farthest(hunt.moves):
             hunt.prove(np.inf)
             return
@@ -66,7 +71,7 @@ def _close(hunt: Hunt, tree: ShallowTree | DeepTree) -> None:
 
 def farthest(moves: Moves) -> float:
     """The distance of the farthest corner of the limits."""
-    return moves.measure(moves.high) * (1.0 + 1e-9)
+    return moves.measure(moves.high) * (1.0 + 1e-9) if np.isfinite(moves.high).all() else np.inf
 
 
 def first_bound(hunt: Hunt) -> float:

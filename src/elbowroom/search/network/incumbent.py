@@ -11,13 +11,15 @@ import numpy as np
 
 from elbowroom.numerics import Floats
 from elbowroom.search.network.candidates import Hunt
+from elbowroom.search.network.region import Part
 
 SAFETY = 1e-7  # margin aimed for (margins are scaled to about 1): the judge needs some air
 
 
-def descend(hunt: Hunt, start: Floats, rounds: int = 40) -> bool:
+def descend(hunt: Hunt, start: Floats, rounds: int = 40, part: Part | None = None) -> bool:
     """Sequential linear programs from a start; offers what survives the attack. True if the best improved."""
     moves, scenarios, network = hunt.moves, hunt.scenarios, hunt.network
+    part = part or Part.everything(moves)
     x = start
     improved = False
     for k in range(rounds):
@@ -38,7 +40,7 @@ def descend(hunt: Hunt, start: Floats, rounds: int = 40) -> bool:
             rows.append(tangent)
             lows.append(SAFETY - value + tangent @ v)
         reach = 1e9 if not np.isfinite(hunt.best_distance) else max(hunt.best_distance, 1e-12)
-        hunt.program.start(np.vstack(rows), np.concatenate(lows), moves.low, moves.high, reach)
+        hunt.program.start(np.vstack(rows), np.concatenate(lows), part.low, part.high, reach)
         solved = hunt.program.nearest()
         if solved.x is None:
             break

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from elbowroom.numerics import Floats
+from elbowroom.numerics import TOLERANCES, Floats
 from elbowroom.problem import Distance
 from elbowroom.search.network.moves import Moves
 from elbowroom.search.network.program import INFINITY, LinearProgram, Solved
 
 MOST_TANGENTS = 60
+KEPT_TANGENTS = 20
+LENGTH_GAP = 0.05 * TOLERANCES.continuous_gap
 
 
 class MoveProgram(LinearProgram):
@@ -25,6 +27,7 @@ class MoveProgram(LinearProgram):
     def __init__(self, moves: Moves) -> None:
         super().__init__()
         self.moves = moves
+        self._tangents: list[Floats] = []  # the latest ones: the next program's answer is often near
         self._has_tau = moves.distance is not Distance.L1 and moves.size > 0
 
     def start(
@@ -47,7 +50,7 @@ class MoveProgram(LinearProgram):
         cost = np.concatenate([self.moves.cost, np.zeros(extra)])
         given = proven if as_given else high
         if self._has_tau:
-            tangents = np.array([np.eye(self.moves.n_blocks)[b] for b in np.unique(self.moves.block)])
+            tangents = [np.eye(self.moves.n_blocks)[b] for b in np.unique(self.moves.block)] + self._tangents
             norm_rows = np.vstack([self._tangent_row(u, low.size) for u in tangents])
             rows = np.vstack([norm_rows, np.hstack([rows, np.zeros((len(rows), 1))])])
             lows = np.concatenate([np.zeros(len(norm_rows)), lows])
@@ -78,10 +81,11 @@ class MoveProgram(LinearProgram):
                 break
             v = solved.x[: self.moves.size]
             length = self.moves.measure(v)
-            if length <= solved.bound * (1.0 + 1e-7) + 1e-12:
+            if length <= float(solved.x[-1]) * (1.0 + LENGTH_GAP) + 1e-12:
                 break
             blocks = np.bincount(self.moves.block, v * self.moves.cost, minlength=self.moves.n_blocks)
             unit = blocks / (float(np.sqrt(np.square(blocks).sum())) * (1.0 + 1e-14))
             self.add_row(self._tangent_row(unit, columns), 0.0)
+            self._tangents = [*self._tangents[-KEPT_TANGENTS:], unit]
             solved = self.solve(seconds)
         return Solved(solved.bound, None if solved.x is None else solved.x[:columns])

@@ -42,6 +42,7 @@ class LinearProgram:
             ("solver", "simplex"),
             ("primal_feasibility_tolerance", 1e-9),
             ("dual_feasibility_tolerance", 1e-9),
+            ("small_matrix_value", 1e-12),
         ):
             self.solver.setOptionValue(option, value)
         self.solves = 0
@@ -63,12 +64,15 @@ class LinearProgram:
         program.a_matrix_.index_ = where[1].astype(np.int32)
         program.a_matrix_.value_ = G[where]
         self.solver.passModel(program)
+        empty = ~G.any(axis=1)
+        self._impossible = bool((empty & ((row_low > 0.0) | (row_high < 0.0))).any())
 
     def add_row(self, g: Floats, row_low: float, row_high: float = INFINITY) -> None:
         self.G = np.vstack([self.G, g])
         self.row_low = np.append(self.row_low, row_low)
         self.row_high = np.append(self.row_high, row_high)
         used = np.flatnonzero(g)
+        self._impossible |= used.size == 0 and (row_low > 0.0 or row_high < 0.0)
         self.solver.addRow(float(row_low), float(row_high), used.size, used.astype(np.int32), g[used])
 
     def change_cost(self, cost: Floats) -> None:
@@ -76,6 +80,8 @@ class LinearProgram:
         self.solver.changeColsCost(cost.size, np.arange(cost.size, dtype=np.int32), cost)
 
     def solve(self, seconds: float = np.inf) -> Solved:
+        if self._impossible:  # a row without coefficients that cannot hold: solvers stumble over it
+            return Solved(np.inf, None)
         solved = self._run(seconds)
         if solved is None:
             self.solver.clearSolver()  # numerical trouble: once more from scratch

@@ -19,10 +19,25 @@ class Part:
     high: Floats
     used: frozenset[int] = frozenset()
 
+    @classmethod
+    def everything(cls, moves: Moves) -> Part:
+        """All moves that the limits allow; forced moves count as changes."""
+        used = frozenset(int(b) for b in moves.block[moves.low > 0.0])
+        return cls(moves.low, moves.high, used)._closed(moves)
+
+    def _closed(self, moves: Moves) -> Part:
+        """With all allowed changes counted, no other block moves."""
+        if moves.most_changes is None or len(self.used) < moves.most_changes:
+            return self
+        high = np.where(np.isin(moves.block, list(self.used)), self.high, 0.0)
+        return replace(self, high=high)
+
     def within(self, moves: Moves, cutoff: float) -> Reach | None:
         """The moves of this part with distance at most the cutoff; None if there are none."""
         forced = moves.measure(self.low)
         if forced > cutoff or (self.low > self.high).any():
+            return None
+        if moves.most_changes is not None and len(self.used) > moves.most_changes:
             return None
         priced = moves.cost > 0.0
         match moves.distance:
@@ -64,11 +79,17 @@ class Part:
         """Two parts for an at-most rule: the block stays as it is; the block counts as changed."""
         still = self.high.copy()
         still[moves.block == block] = 0.0
-        used = self.used | {block}
-        high = self.high.copy()
-        if moves.most_changes is not None and len(used) >= moves.most_changes:
-            high[~np.isin(moves.block, list(used))] = 0.0
-        return replace(self, high=still), Part(self.low, high, used)
+        return replace(self, high=still), replace(self, used=self.used | {block})._closed(moves)
+
+    def polished(self, moves: Moves, v: Floats) -> Part:
+        """This part with whole moves and unchanged blocks fixed where v has them: what is left is continuous."""
+        step = np.where(moves.whole, moves.step, 1.0)
+        fixed = np.rint(v / step) * step
+        low, high = np.where(moves.whole, fixed, self.low), np.where(moves.whole, fixed, self.high)
+        if moves.most_changes is not None:
+            amount = np.bincount(moves.block, v, minlength=moves.n_blocks)
+            high = np.where(amount[moves.block] > 1e-9, high, low)
+        return replace(self, low=low, high=high)
 
 
 @dataclass(frozen=True, eq=False)

@@ -46,7 +46,7 @@ class ShallowTree:
         hunt, moves = self.hunt, self.hunt.moves
         self.cutoff = min(cutoff, hunt.best_distance)
         hunt.set_cutoff(self.cutoff)
-        root = Node(Part(moves.low, moves.high), (), np.zeros((0, moves.size)), np.zeros(0))
+        root = Node(Part.everything(moves), (), np.zeros((0, moves.size)), np.zeros(0))
         self.heap: list[tuple[float, int, Node]] = [(hunt.lower_bound, 0, root)]
         self.serial = 0
         self.loose = np.inf  # bounds of parts that were given up although not closed
@@ -105,7 +105,7 @@ class ShallowTree:
                 if hunt.attack(x) < VIOLATED or hunt.attack(x, starts=24, rounds=20) < VIOLATED:
                     bounds.refresh()
                     pairs = [(j, r) for j in range(known, len(hunt.scenarios)) for r in range(hunt.network.n_rivals)]
-                elif self._candidate(x, bound):
+                elif self._candidate(node.part, v, x, bound):
                     return
                 else:
                     bounds.refresh()
@@ -130,10 +130,12 @@ class ShallowTree:
             improve(hunt, moves.center(v), rounds=4)
         self._branch(node, bound, v, violated, row, own)
 
-    def _candidate(self, x: Floats, bound: float) -> bool:
+    def _candidate(self, part: Part, v: Floats, x: Floats, bound: float) -> bool:
         """A point that no attack breaks: polish it with a safety margin and ask the judge. True closes the node."""
-        hunt = self.hunt
-        improve(hunt, x, rounds=3)
+        hunt, moves = self.hunt, self.hunt.moves
+        if moves.whole.any():  # whole numbers leave room that a safety margin may take away
+            hunt.offer(moves.center(v))
+        improve(hunt, x, rounds=3, part=part.polished(moves, v))
         if hunt.best_distance * (1.0 - TOLERANCES.continuous_gap) <= bound:
             self.loose = min(self.loose, bound)
             return True

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from elbowroom.numerics import Ints
-from elbowroom.search.trees.bits import ZERO, Ensemble, keep_at_least, keep_at_most, leading_zeros, lowest
+from elbowroom.search.trees.bits import ZERO, Ensemble, leading_zeros, lowest, narrow
 from elbowroom.search.trees.compiled import Words, kernel
 from elbowroom.search.trees.question import Question
 
@@ -64,13 +64,14 @@ def find_bad(
     """
     n_dims, n_words, n_rivals = low.shape[0], model.everything.shape[0], model.need.shape[0]
     depth, visited = stack.low.shape[0], 0
-    top = 0
+    segment_start, segment_word, segment_mask = model.segment_start, model.segment_word, model.segment_mask
+    segment_first, value = model.segment_first, model.value
+    top = begin = np.int64(0)
     for w in range(n_words):
         stack.leaves[0, w] = model.everything[w]
     for d in range(n_dims):
         stack.low[0, d], stack.high[0, d] = low[d], high[d]
-        keep_at_least(stack.leaves[0], model, d, low[d], 0, n_words)
-        keep_at_most(stack.leaves[0], model, d, high[d], 0, n_words)
+        narrow(stack.leaves[0], model, d, low[d], high[d], begin, n_words)
     while top >= 0:
         visited += 1
         work[0] += 1
@@ -84,16 +85,16 @@ def find_bad(
             spread, widest = -1.0, -1
             for t in range(model.tree_start[r], model.tree_start[r + 1]):
                 first = last = -1
-                for s in range(model.segment_start[t], model.segment_start[t + 1]):
-                    bits = leaves[model.segment_word[s]] & model.segment_mask[s]
+                for s in range(segment_start[t], segment_start[t + 1]):
+                    bits = leaves[segment_word[s]] & segment_mask[s]
                     if bits != ZERO:
                         if first < 0:
-                            first = model.segment_first[s] + np.int64(lowest(bits))
-                        last = model.segment_first[s] + 63 - np.int64(leading_zeros(bits))
-                least += model.value[first]
-                most += model.value[last]
-                if model.value[last] - model.value[first] > spread:
-                    spread, widest = model.value[last] - model.value[first], first
+                            first = segment_first[s] + np.int64(lowest(bits))
+                        last = segment_first[s] + 63 - np.int64(leading_zeros(bits))
+                least += value[first]
+                most += value[last]
+                if value[last] - value[first] > spread:
+                    spread, widest = value[last] - value[first], first
             if most < model.need[r]:
                 bad_for = r
                 break
@@ -116,11 +117,13 @@ def find_bad(
                 stack.low[top + 1, g], stack.high[top + 1, g] = stack.low[top, g], stack.high[top, g]
             for w in range(n_words):
                 stack.leaves[top + 1, w] = leaves[w]
-            lower, upper = (top, top + 1) if above else (top + 1, top)
-            stack.high[lower, d] = edge - 1
-            keep_at_most(stack.leaves[lower], model, d, edge - 1, 0, n_words)
-            stack.low[upper, d] = edge
-            keep_at_least(stack.leaves[upper], model, d, edge, 0, n_words)
+            for side in range(2):  # the side with the worst leaf ends up on top
+                if (side == 0) == above:
+                    stack.high[top + side, d] = edge - 1
+                else:
+                    stack.low[top + side, d] = edge
+                i = top + side
+                narrow(stack.leaves[i], model, d, stack.low[i, d], stack.high[i, d], begin, n_words)
             top += 1
             break
     return GOOD, 0

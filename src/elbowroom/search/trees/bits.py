@@ -83,35 +83,22 @@ def leading_zeros(context: Any, x: Any) -> Any:
 
 
 @kernel
-def keep_at_least(mask: Words, model: Ensemble, dim: int, cell: int, begin: int, end: int) -> None:
-    """Drop the leaves that end before ``cell`` of a dimension, in words begin..end."""
-    if cell <= 0:
+def narrow(leaves: Words, model: Ensemble, dim: int, low: int, high: int, begin: int, end: int) -> None:
+    """Keep, in words begin..end, the leaves that meet cells low..high of a dimension."""
+    last, stride = model.last[dim], model.stride
+    if low <= 0 and high >= last:
         return
-    stride = model.stride
-    row = model.row_start[dim] + cell // stride
+    below, block = low // stride, (high + stride - 1) // stride
+    row, other = model.row_start[dim] + below, model.row_start[dim] + block
+    at_least, at_most = model.at_least, model.at_most
     for w in range(begin, end):
-        mask[w] &= model.at_least[row, w]
+        leaves[w] &= at_least[row, w] & at_most[other, w]
     if stride > 1:
         first = model.cell_start[dim]
-        for i in range(model.high_start[first + cell - cell % stride], model.high_start[first + cell]):
-            mask[model.high_word[i]] &= ~model.high_bit[i]
-
-
-@kernel
-def keep_at_most(mask: Words, model: Ensemble, dim: int, cell: int, begin: int, end: int) -> None:
-    """Drop the leaves that begin after ``cell`` of a dimension, in words begin..end."""
-    last = model.last[dim]
-    if cell >= last:
-        return
-    stride = model.stride
-    block = (cell + stride - 1) // stride
-    row = model.row_start[dim] + block
-    for w in range(begin, end):
-        mask[w] &= model.at_most[row, w]
-    if stride > 1:
-        first = model.cell_start[dim]
-        for i in range(model.low_start[first + cell + 1], model.low_start[first + min(block * stride, last) + 1]):
-            mask[model.low_word[i]] &= ~model.low_bit[i]
+        for i in range(model.high_start[first + below * stride], model.high_start[first + low]):
+            leaves[model.high_word[i]] &= ~model.high_bit[i]
+        for i in range(model.low_start[first + high + 1], model.low_start[first + min(block * stride, last) + 1]):
+            leaves[model.low_word[i]] &= ~model.low_bit[i]
 
 
 @kernel

@@ -21,8 +21,10 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from elbowroom.numerics import Floats, Ints
-from elbowroom.search.trees.bits import Ensemble, keep_at_least, keep_at_most, smallest_sum
+from elbowroom.search.trees.bits import Ensemble, narrow, smallest_sum
 from elbowroom.search.trees.compiled import kernel, sort_by
 from elbowroom.search.trees.gains import Scratch, clamp, extra, tree_gains
 from elbowroom.search.trees.question import ADDITIVE, Question
@@ -48,12 +50,10 @@ def bound(
         scratch.here[w] = scratch.reach[w] = model.everything[w]
     for d in range(n_dims):
         o = question.pos_start[d]
-        keep_at_least(scratch.here, model, d, cell[d], begin, end)
-        keep_at_most(scratch.here, model, d, cell[d], begin, end)
+        narrow(scratch.here, model, d, cell[d], cell[d], begin, end)
         first = clamp(cell[d], question.low_cell[o + low[d]], question.high_cell[o + low[d]])
         final = clamp(cell[d], question.low_cell[o + high[d]], question.high_cell[o + high[d]])
-        keep_at_least(scratch.reach, model, d, first, begin, end)
-        keep_at_most(scratch.reach, model, d, final, begin, end)
+        narrow(scratch.reach, model, d, first, final, begin, end)
         for p in range(o + d + low[d], o + d + high[d] + 2):
             scratch.gain[p] = 0.0
     deficit = model.need[rival] - smallest_sum(scratch.here, model, rival)
@@ -85,11 +85,13 @@ def bound(
 
 @kernel
 def steps_outwards(
-    question: Question, d: int, low: int, high: int, x: int, paid: Floats, limit: float, concave: bool, n_steps: int,
+    question: Question, d: int, low: int, high: int, x: int, paid: Floats, limit: float, n_steps: int,
     scratch: Scratch,
 ) -> int:  # fmt: skip
-    """Append the steps (cost, gain) by which G rises along one dimension, cheapest first; concave: along its hull."""
+    """Append the steps (cost, gain) by which G rises along one dimension, cheapest first; if costs add up, along its
+    concave hull."""
     o, cost, gain = question.pos_start[d] + d, scratch.hull_cost, scratch.hull_gain
+    concave = question.norm == ADDITIVE
     cost[0] = gain[0] = 0.0
     size, up, down = 1, x + 1, x - 1
     while up <= high or down >= low:
@@ -126,10 +128,10 @@ def fill_by_ratio(
     scratch: Scratch,
 ) -> tuple[float, float]:  # fmt: skip
     """The knapsack over concave hulls: extra cost, and the price of the last unit of gain (-1: cannot be filled)."""
-    n_steps = 0
+    n_steps = np.int64(0)
     for d in range(x.shape[0]):
         if low[d] < high[d]:
-            n_steps = steps_outwards(question, d, low[d], high[d], x[d], paid, budget - base, True, n_steps, scratch)
+            n_steps = steps_outwards(question, d, low[d], high[d], x[d], paid, budget - base, n_steps, scratch)
     for i in range(n_steps):
         scratch.order[i] = i
         scratch.rank[i] = scratch.step_cost[i] / scratch.step_gain[i]
@@ -152,10 +154,10 @@ def fill_by_cost(
     scratch: Scratch,
 ) -> tuple[int, float]:  # fmt: skip
     """The same for the largest cost: the smallest cost at which everything up to it fills the deficit."""
-    n_steps = 0
+    n_steps = np.int64(0)
     for d in range(x.shape[0]):
         if low[d] < high[d]:
-            n_steps = steps_outwards(question, d, low[d], high[d], x[d], paid, budget, False, n_steps, scratch)
+            n_steps = steps_outwards(question, d, low[d], high[d], x[d], paid, budget, n_steps, scratch)
     for i in range(n_steps):
         scratch.order[i] = i
     sort_by(scratch.order, scratch.step_cost, n_steps)

@@ -218,7 +218,7 @@ def split(
     n_literals = 0
     for d in range(n_dims):
         for side in range(2):
-            p = regions.below[row, d] if side == 0 else regions.above[row, d]
+            p = np.int64(regions.below[row, d] if side == 0 else regions.above[row, d])
             if (p >= low[d]) if side == 0 else (p <= high[d]):
                 cost = literal_cost(question, state.paid, state.member, d, p)
                 total = base + cost if additive else max(base, cost)
@@ -237,7 +237,7 @@ def split(
             low[d] = p
         else:
             high[d] = p
-        push(nodes, low, high, max(key, state.rank[state.order[i]]), 0)
+        push(nodes, low, high, max(key, state.rank[state.order[i]]), np.int64(0))
         low[d], high[d] = first, final
         if up:
             high[d] = p - 1
@@ -266,7 +266,7 @@ def expand(
         key, delays = pop(nodes, state.low, state.high)
         worked += 1
         state.count[NODES] += 1
-        row = -1
+        row = np.int64(-1)
         base = math.inf
         while True:
             base = settle(question, state, budget)

@@ -99,12 +99,12 @@ def tree_gains(
     key, position, entry_cost, share = (
         scratch.entry_key, scratch.entry_position, scratch.entry_cost, scratch.entry_gain,
     )  # fmt: skip
-    present = 0
+    present = np.int64(0)
     for s in range(model.segment_start[tree], model.segment_start[tree + 1]):
         bits = scratch.here[model.segment_word[s]] & model.segment_mask[s]
         if bits != ZERO:
             present = model.segment_first[s] + np.int64(lowest(bits))
-    n_leaves = n_entries = 0
+    n_leaves = n_entries = np.int64(0)
     largest = 0.0
     for s in range(model.segment_start[tree], model.segment_start[tree + 1]):
         bits = scratch.reach[model.segment_word[s]] & model.segment_mask[s]
@@ -157,7 +157,7 @@ def tree_gains(
     scratch.leaf_start[n_leaves] = n_entries
     if n_leaves == 0:
         return 0.0
-    exact = -1  # the dimension that carries the envelope: the one most leaves depend on
+    exact = np.int64(-1)  # the dimension that carries the envelope: the one most leaves depend on
     for i in range(n_entries):
         f = key[i] >> 1
         if exact < 0 or scratch.seen[f] > scratch.seen[exact]:
@@ -165,7 +165,7 @@ def tree_gains(
     for i in range(n_entries):
         scratch.seen[key[i] >> 1] = 0
     if n_leaves > ENVELOPE_LEAVES:
-        exact = -1
+        exact = np.int64(-1)
     # Running maxima along every other dimension and direction, from the inside out.
     widest = np.float64(question.cost.shape[0] + 1)
     for i in range(n_entries):

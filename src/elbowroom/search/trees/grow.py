@@ -6,8 +6,10 @@ with the range, so bisection finds the last such cell). The first sides get the 
 
 from __future__ import annotations
 
+import numpy as np
+
 from elbowroom.numerics import Ints
-from elbowroom.search.trees.bits import Ensemble, keep_at_least, keep_at_most, largest_sum
+from elbowroom.search.trees.bits import Ensemble, largest_sum, narrow
 from elbowroom.search.trees.compiled import Words, kernel
 
 
@@ -28,7 +30,7 @@ def grow(
     ``suffix`` is scratch space of (sides + 1, words), ``spare`` of (3, words).
     """
     begin, end = model.word_start[rival], model.word_start[rival + 1]
-    n_sides = order.shape[0]
+    n_sides, nothing = order.shape[0], np.int64(0)
     done, rest, trial = spare[0], spare[1], spare[2]
     for w in range(begin, end):
         suffix[n_sides, w] = model.everything[w]
@@ -37,10 +39,8 @@ def grow(
         d = order[i] // 2
         for w in range(begin, end):
             suffix[i, w] = suffix[i + 1, w]
-        if order[i] % 2 == 0:
-            keep_at_least(suffix[i], model, d, low[d], begin, end)
-        else:
-            keep_at_most(suffix[i], model, d, high[d], begin, end)
+        upwards = order[i] % 2 == 1
+        narrow(suffix[i], model, d, nothing if upwards else low[d], high[d] if upwards else model.last[d], begin, end)
     for i in range(n_sides):
         d, upwards = order[i] // 2, order[i] % 2 == 1
         near = high[d] if upwards else low[d]
@@ -52,10 +52,8 @@ def grow(
             while near != far:
                 for w in range(begin, end):
                     trial[w] = rest[w]
-                if upwards:
-                    keep_at_most(trial, model, d, attempt, begin, end)
-                else:
-                    keep_at_least(trial, model, d, attempt, begin, end)
+                first, final = (nothing, attempt) if upwards else (attempt, model.last[d])
+                narrow(trial, model, d, first, final, begin, end)
                 if largest_sum(trial, model, rival) < model.need[rival]:
                     near = attempt
                 elif upwards:
@@ -67,7 +65,4 @@ def grow(
                 high[d] = near
             else:
                 low[d] = near
-        if upwards:
-            keep_at_most(done, model, d, high[d], begin, end)
-        else:
-            keep_at_least(done, model, d, low[d], begin, end)
+        narrow(done, model, d, nothing if upwards else low[d], high[d] if upwards else model.last[d], begin, end)

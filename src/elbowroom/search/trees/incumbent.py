@@ -13,7 +13,7 @@ import numpy as np
 
 from elbowroom.numerics import Floats, Ints
 from elbowroom.search.trees.adversary import GOOD, Stack, find_bad
-from elbowroom.search.trees.bits import Ensemble, keep_at_least, keep_at_most, shortfall
+from elbowroom.search.trees.bits import Ensemble, narrow, shortfall
 from elbowroom.search.trees.compiled import Words, kernel, sort_by
 from elbowroom.search.trees.question import ADDITIVE, Question
 
@@ -52,8 +52,7 @@ class Ladder(NamedTuple):
 def keep_room(mask: Words, model: Ensemble, question: Question, d: int, position: int) -> None:
     """Leaves that the room at a position of one dimension meets."""
     i = question.pos_start[d] + position
-    keep_at_least(mask, model, d, question.low_cell[i], 0, mask.shape[0])
-    keep_at_most(mask, model, d, question.high_cell[i], 0, mask.shape[0])
+    narrow(mask, model, d, question.low_cell[i], question.high_cell[i], np.int64(0), mask.shape[0])
 
 
 @kernel
@@ -121,11 +120,11 @@ def ascend(
             for d in range(question.block_start[b], question.block_start[b + 1]):
                 keep_room(ladder.suffix[b], model, question, d, x[d])
         lack = shortfall(ladder.prefix[n_blocks], model)
-        total, _ = total_cost(question, x, -1)
+        total, _ = total_cost(question, x, np.int64(-1))
         if total < budget:
             if lack <= 0.0:
                 return True
-            if step % LOOK_EVERY == LOOK_EVERY - 1 and is_good(model, question, x, SHORT_LOOK, stack, ladder, work):
+            if step % LOOK_EVERY == LOOK_EVERY - 1 and is_good(model, question, x, np.int64(SHORT_LOOK), stack, ladder, work):
                 return True
         best_score, best_block, best_position = 0.0, -1, -1
         for b in range(n_blocks):
@@ -166,7 +165,7 @@ def ascend(
                     best_score, best_block = score, b
                     best_position = choice if group else p
         if best_block < 0:
-            return total < budget and is_good(model, question, x, LONG_LOOK, stack, ladder, work)  # type: ignore[no-any-return]
+            return total < budget and is_good(model, question, x, np.int64(LONG_LOOK), stack, ladder, work)  # type: ignore[no-any-return]
         begin, end = question.block_start[best_block], question.block_start[best_block + 1]
         if question.group_home[best_block] >= 0:
             for d in range(begin, end):
@@ -200,7 +199,7 @@ def shrink(
                     if x[d] == 1:
                         now = d
                 x[now], x[home] = 0, 1
-                if is_good(model, question, x, SHRINK_LOOK, stack, ladder, work):
+                if is_good(model, question, x, np.int64(SHRINK_LOOK), stack, ladder, work):
                     changed = True
                 else:
                     x[now], x[home] = 1, 0
@@ -210,7 +209,7 @@ def shrink(
             step = 1 if before > p else -1
             while p != before:
                 x[begin] = p
-                if is_good(model, question, x, SHRINK_LOOK, stack, ladder, work):
+                if is_good(model, question, x, np.int64(SHRINK_LOOK), stack, ladder, work):
                     changed = True
                     break
                 x[begin] = before

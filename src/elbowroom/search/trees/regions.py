@@ -86,7 +86,7 @@ def choose_region(
         weight, alive = 0.0, 0
         for d in range(n_dims):
             for side in range(2):
-                p = regions.below[r, d] if side == 0 else regions.above[r, d]
+                p = np.int64(regions.below[r, d] if side == 0 else regions.above[r, d])
                 if (p >= low[d]) if side == 0 else (p <= high[d]):
                     cost = literal_cost(question, paid, member, d, p)
                     total = base + cost if additive else max(base, cost)

@@ -82,6 +82,14 @@ def truth_on_a_line(problem: RecourseProblem) -> float:
             bad.append((a, a + (b - a) * fa / (fa - fb)))
         elif fb <= 0 < fa:
             bad.append((a + (b - a) * fa / (fa - fb), b))
+    merged: list[tuple[float, float]] = []
+    for start, end in bad:
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], end)
+        else:
+            merged.append((start, end))
+    # at an inner end the margin is 0, and centres may come as close as they like; at the limits they may not
+    bad = [(-np.inf if start <= low else start, np.inf if end >= high else end) for start, end in merged]
     down, up = float(problem.walls.down[0]), float(problem.walls.up[0])
     x0 = float(problem.factual[0])
     candidates = [x0, low, high, *(end + down for _, end in bad), *(start - up for start, _ in bad)]
