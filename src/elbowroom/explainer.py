@@ -16,7 +16,7 @@ from elbowroom.errors import InputError
 from elbowroom.importers import open_model
 from elbowroom.models import LinearModel, Model, ReluNetwork, TreeEnsemble
 from elbowroom.numerics import Floats
-from elbowroom.problem import Ball, Body, Box, Diamond, Distance, RecourseProblem, Room, Rule, Space, Target
+from elbowroom.problem import Ball, Body, Box, Diamond, Direction, Distance, RecourseProblem, Room, Rule, Space, Target
 from elbowroom.problem.rooms import Shape
 from elbowroom.result import Certificate, NoRegion, RadiusResult, Region, Status, Undecided, Verdict
 from elbowroom.search.contract import Accept, Clock, OnProgress, Outcome
@@ -169,7 +169,7 @@ class Explainer:
 
         ``center`` is a row (whoever made it) or a `Region`; ``target=None`` means the class the model gives the centre
         (for a `Region`: its own target). With ``factual``, immutable and one-way features limit the room as they would
-        in `explain`; without it, immutable features stay at the centre's value.
+        in `explain`; without it, immutable features stay at the centre's value and the others move both ways.
         """
         seconds = _seconds(time_limit)
         if isinstance(center, Region):
@@ -185,7 +185,7 @@ class Explainer:
         if room is None:
             raise InputError("certify needs a room, for example certify(point, Box(0.05))")
         point = self._space.row(center, "center")
-        problem = self._about(point, room, target, point if factual is None else self._space.row(factual, "factual"))
+        problem = self._about(point, room, target, None if factual is None else self._space.row(factual, "factual"))
         if ((point < problem.lower) | (point > problem.upper)).any():
             f = int(np.flatnonzero((point < problem.lower) | (point > problem.upper))[0])
             raise InputError(
@@ -194,12 +194,17 @@ class Explainer:
             )
         return certify(self.model, problem.target, problem.body(point), seconds)
 
-    def _about(self, point: Floats, room: Room, target: object, factual: Floats) -> RecourseProblem:
-        """The question whose answer would be ``point``; without a target, the class that the model gives the point."""
+    def _about(self, point: Floats, room: Room, target: object, factual: Floats | None) -> RecourseProblem:
+        """The question whose answer would be ``point``; without a target, the class that the model gives the point;
+        without a factual, features have no direction."""
+        space = self._space
+        if factual is None:
+            both_ways = tuple(replace(f, direction=Direction.ANY) for f in space.features)
+            space, factual = replace(space, features=both_ways), point
         if target is None:
             index = int(self.model.info.labels_of(self.model.scores(point[None]))[0])
             target = Target(self.model.info.classes[index])
-        return RecourseProblem.ask(self.model, self._space, factual, room, target)
+        return RecourseProblem.ask(self.model, space, factual, room, target)
 
     # ---- the largest room around a point -----------------------------------------------------------------------------
     def radius(
@@ -215,7 +220,7 @@ class Explainer:
 
         clock = Clock(_seconds(time_limit))
         values = self._space.row(point, "point")
-        problem = self._about(values, ROOM_OF_NORM[norm](1.0), target, values)
+        problem = self._about(values, ROOM_OF_NORM[norm](1.0), target, None)
         shape = {"linf": Shape.BOX, "l2": Shape.BALL, "l1": Shape.DIAMOND}[norm]
 
         def accept(body: Body, seconds: float) -> Verdict:

@@ -141,6 +141,17 @@ def test_a_point_of_another_tool_can_be_judged(cancer: Data) -> None:
     assert label == verdict.label != explainer.predict(X.iloc[[20]].to_numpy())[0]  # type: ignore[union-attr, index]
 
 
+def test_one_way_features_limit_a_judged_room_only_with_a_factual(cancer: Data) -> None:
+    X, y = cancer
+    explainer = Explainer(MODELS["tree"]().fit(X, y), Space.from_frame(X, increasing=["mean texture"]))
+    free = explainer.certify(X.iloc[20], Box({"mean texture": 0.1}))
+    held = explainer.certify(X.iloc[20], Box({"mean texture": 0.1}), factual=X.iloc[20])
+    assert isinstance(free, Certificate)
+    assert isinstance(held, Certificate)
+    column = list(X.columns).index("mean texture")
+    assert free.body.lower[column] < X.iloc[20, column] == held.body.lower[column]
+
+
 def test_a_region_about_other_columns_is_not_judged(cancer: Data) -> None:
     X, y = cancer
     region = Explainer(MODELS["logistic"]().fit(X, y), Space.from_frame(X)).explain(X.iloc[0])

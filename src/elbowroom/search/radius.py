@@ -25,7 +25,7 @@ AcceptBody: TypeAlias = Callable[[Body, float], Verdict]  # the judge, with a ti
 
 NORM_OF_SHAPE = {Shape.BOX: "linf", Shape.BALL: "l2", Shape.DIAMOND: "l1"}
 _LINEAR_GAP = 1e-12
-_SHARE = 0.15  # of the remaining time, for one radius
+_SHARES = (0.1, 0.3, 1.0)  # of the remaining time, for one radius
 _DOUBTED_GAP = 0.02  # relative; how close to a radius that the judge could not settle the search still climbs
 _LARGEST = 2.0**40  # in units of the scales; a class that holds farther out is called unbounded above
 _LONGEST = 2.0**1000  # raw units; far from overflow
@@ -52,7 +52,12 @@ def largest_radius(
             search.lower = math.inf
         else:
             search.enclose()
-            search.close(_gap(model), finite=isinstance(model, TreeEnsemble))
+            for share in _SHARES:  # what the judge could not settle is asked again, with more time
+                search.doubted, search.share = math.inf, share
+                search.close(_gap(model), finite=isinstance(model, TreeEnsemble))
+                if search.doubted == math.inf:
+                    break
+                search.press()
     return RadiusResult(search.lower, search.upper, NORM_OF_SHAPE[shape], search.witness, clock.seconds)
 
 
@@ -156,10 +161,11 @@ class _Bracket:
         self.rooms, self.accept, self.clock = rooms, accept, clock
         self.lower, self.upper, self.doubted = 0.0, math.inf, math.inf
         self.witness: Floats | None = None
+        self.share = _SHARES[0]
 
     def ask(self, radius: float) -> None:
         """One radius gets a share of the time: what is not settled in it leaves time for smaller ones."""
-        verdict = self.accept(self.rooms.body(radius), max(self.clock.remaining * _SHARE, 0.0))
+        verdict = self.accept(self.rooms.body(radius), max(self.clock.remaining * self.share, 0.0))
         if isinstance(verdict, Certificate):
             self.lower = max(self.lower, radius)
         elif isinstance(verdict, Counterexample):
@@ -193,3 +199,15 @@ class _Bracket:
             middle = self.lower + (self.top - self.lower) / 2
             if self.lower < middle < self.top:
                 self.ask(middle)
+
+    def press(self) -> None:
+        """Look for nearer witnesses above what the judge could not settle."""
+        doubted = self.doubted
+        while doubted < self.upper < math.inf and not self.clock.expired:
+            middle = doubted + (self.upper - doubted) / 2
+            if not doubted < middle < self.upper or self.upper - doubted <= _DOUBTED_GAP * self.upper:
+                return
+            refuted = self.upper
+            self.ask(middle)
+            if self.upper == refuted:
+                doubted = middle

@@ -10,6 +10,7 @@ import pytest
 from elbowroom.certify import certify
 from elbowroom.errors import InputError
 from elbowroom.models import Affine, LinearModel, ReluNetwork, TreeEnsemble
+from elbowroom.models.margins import tree_margins
 from elbowroom.problem import Body, Shape, Target
 from elbowroom.result import Certificate, Counterexample
 from tests.support.small_models import body_of, info, random_trees
@@ -121,3 +122,25 @@ def test_inexact_sums_keep_their_distance() -> None:
     assert not certify(leaves, Target(1), body_of(np.zeros(2), Shape.BOX, 1.0))
     better = replace(leaves, value=np.array([[0.1], [0.2], [-0.29]]))
     assert certify(better, Target(1), body_of(np.zeros(2), Shape.BOX, 1.0))
+
+
+@pytest.mark.parametrize(("share", "kind"), [(0.5, Counterexample), (0.995, Counterexample), (1.01, Certificate)])
+def test_not_a_hair_of_the_slack_is_given_away(share: float, kind: type) -> None:
+    """Two trees whose sum in one leaf is a given share of what rounding in any order asks for."""
+    stump = _stump()
+    nodes = {
+        "roots": np.array([0, 3]),
+        "feature": np.append(stump.feature, -1),
+        "cut": np.append(stump.cut, 0.0),
+        "left": np.append(stump.left, -1),
+        "right": np.append(stump.right, -1),
+    }
+
+    def with_rest(rest: float) -> TreeEnsemble:
+        return replace(stump, **nodes, value=np.array([[0.0], [0.1], [1.0], [rest - 0.1]]))
+
+    slack = float(tree_margins(with_rest(1e-15), 1).slack[0])
+    assert 0 < slack < 1e-13
+    model = with_rest(share * slack)
+    assert model.scores(np.zeros((1, 2)))[0, 0] == pytest.approx(share * slack, rel=0.004)
+    assert isinstance(certify(model, Target(1), body_of(np.array([0.5, 0.0]), Shape.BOX, 1.0)), kind)

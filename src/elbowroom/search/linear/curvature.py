@@ -14,10 +14,10 @@ close at once. Any lam, c0 and A give a valid bound.
 from __future__ import annotations
 
 import numpy as np
-import scipy.optimize
 
 from elbowroom.numerics import Floats, gamma
 from elbowroom.search.linear.adversary import Adversary
+from elbowroom.search.linear.nonnegative import nonnegative_least_squares
 from elbowroom.search.linear.question import Question
 from elbowroom.search.linear.relax import Node, category_gain
 
@@ -46,7 +46,9 @@ def curved_bound(
     if not free.any():
         return 0.0
     at_best = (best - question.start) / unit
-    multiplier = scipy.optimize.nnls(slopes[:, free].T, at_best[free])[0]
+    multiplier = nonnegative_least_squares(slopes[:, free].T, at_best[free])
+    if multiplier is None:
+        return 0.0
     q, h = slopes.T @ multiplier, bends.T @ multiplier
     low, high = (lower - question.start) / unit, (upper - question.start) / unit
     bowl = h < 1.0

@@ -12,23 +12,31 @@ with price |v| (l1), pi_f |v| with sum pi = 1 (linf), v^2 / 2 (l2, then the dist
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
-import scipy.optimize
-import scipy.sparse
 
 from elbowroom.numerics import Bools, Floats, gamma
 from elbowroom.problem.distances import Distance
-from elbowroom.search.solvers.highs import HighsLp
+from elbowroom.search.linear.farkas import exact_multiplier
+from elbowroom.search.linear.nonnegative import nonnegative_least_squares
+from elbowroom.search.solvers.highs import HighsLp, Triplets
+
+Answer: TypeAlias = tuple[Floats, Floats, list[Floats]]  # moves, multipliers of the rows, prices worth trying
 
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """A v >= b; ``doubt`` bounds the rounding in b."""
+    """A v >= b; ``doubt`` bounds the rounding in b; ``model`` marks rows of the model (the others are rules).
+
+    ``raw`` is A before the scaling of its columns: exact coefficients wherever a column has no limits.
+    """
 
     A: Floats
     b: Floats
     doubt: Floats
+    model: Bools
+    raw: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,11 +78,14 @@ class LeastMoves:
             answer = _least_distance(A, b, lower, upper)
         else:
             answer = self._linear_program(A, b, lower, upper, time_limit)
-        if answer is None or not all(np.isfinite(part).all() for part in answer):
-            empty = self._empty(A, b, doubt, lower, upper, time_limit)
+        if answer is None or not (np.isfinite(answer[0]).all() and np.isfinite(answer[1]).all()):
+            empty = self._empty(rows, lower, upper, time_limit)
             return Least(None, np.inf if empty else 0.0, flat)
-        moves, multiplier, price = answer
-        bound, multiplier, price = _dual_bound(self.distance, A, b, doubt, lower, upper, multiplier, price)
+        moves, multiplier, prices = answer
+        bound, multiplier, price = max(
+            (_dual_bound(self.distance, A, b, doubt, lower, upper, multiplier, price) for price in prices),
+            key=lambda result: result[0],
+        )
         moves = np.clip(moves, lower, upper)
         tight = np.zeros_like(flat)
         tight[~flat] = A @ moves - b <= 1e-6 * (1.0 + np.abs(b))
@@ -82,14 +93,12 @@ class LeastMoves:
         weights[~flat] = multiplier / scale[~flat]
         return Least(moves, bound, tight, weights, price)
 
-    def _linear_program(
-        self, A: Floats, b: Floats, lower: Floats, upper: Floats, time_limit: float
-    ) -> tuple[Floats, Floats, Floats] | None:
+    def _linear_program(self, A: Floats, b: Floats, lower: Floats, upper: Floats, time_limit: float) -> Answer | None:
         m, n = A.shape
         if self.distance is Distance.L1:  # v = p - q
             found = self._lp.solve(
                 np.ones(2 * n),
-                scipy.sparse.csc_array(np.hstack([A, -A])),
+                Triplets.of(np.hstack([A, -A])),
                 b,
                 np.concatenate([np.maximum(lower, 0.0), np.maximum(-upper, 0.0)]),
                 np.concatenate([np.maximum(upper, 0.0), np.maximum(-lower, 0.0)]),
@@ -97,11 +106,13 @@ class LeastMoves:
             )
             if not found.usable:
                 return None
-            return found.x[:n] - found.x[n:], np.maximum(found.row_dual, 0.0), np.ones(n)
-        eye = scipy.sparse.eye_array(n)
-        column = scipy.sparse.csc_array(np.ones((n, 1)))
-        matrix = scipy.sparse.block_array(
-            [[scipy.sparse.csc_array(A), None], [-eye, column], [eye, column]], format="csc"
+            return found.x[:n] - found.x[n:], np.maximum(found.row_dual, 0.0), [np.ones(n)]
+        each, ones = np.arange(n), np.ones(n)  # rows tau - v_f >= 0 and tau + v_f >= 0
+        matrix = Triplets.together(
+            Triplets.of(A),
+            Triplets(m + each, each, -ones),
+            Triplets(m + n + each, each, ones),
+            Triplets(m + np.arange(2 * n), np.full(2 * n, n), np.ones(2 * n)),
         )
         found = self._lp.solve(
             np.concatenate([np.zeros(n), [1.0]]),
@@ -114,20 +125,28 @@ class LeastMoves:
         if not found.usable:
             return None
         moves, multiplier = found.x[:n], np.maximum(found.row_dual[:m], 0.0)
-        # Who moves as far as the farthest pays for it; who is held back by its own limits pays nothing.
-        # Who is at a limit and the farthest at once shares: there the solver's own multipliers say how.
+        # Who moves as far as the farthest pays for it; who is held back by its own limits pays nothing. Who is both
+        # shares, as the solver says or, more sharply but not always rightly, in full: the better bound will show.
         at_limit = (moves <= lower) | (moves >= upper)
         farthest = np.abs(moves) >= (1.0 - 1e-9) * found.x[n]
         share = np.maximum(found.row_dual[m : m + n], 0.0) + np.maximum(found.row_dual[m + n :], 0.0)
-        price = np.where(at_limit, np.where(farthest, share, 0.0), np.abs(A.T @ multiplier))
-        return moves, multiplier, price
+        full = np.abs(A.T @ multiplier)
+        prices = [
+            np.where(at_limit, np.where(farthest, share, 0.0), full),
+            np.where(at_limit & ~farthest, 0.0, full),
+        ]
+        return moves, multiplier, prices
 
-    def _empty(self, A: Floats, b: Floats, doubt: Floats, lower: Floats, upper: Floats, time_limit: float) -> bool:
+    def _empty(self, rows: Rows, lower: Floats, upper: Floats, time_limit: float) -> bool:
         """Proof that no v exists: min e with A v + e >= b has a multiplier lam >= 0 with lam.b > max lam.A v."""
+        scale = np.abs(rows.A).max(axis=1)
+        live = scale > 0
+        scale, raw, model_rows = scale[live], rows.raw[live], rows.model[live]
+        A, b, doubt = rows.A[live] / scale[:, None], rows.b[live] / scale, rows.doubt[live] / scale
         m, n = A.shape
         found = self._lp.solve(
             np.concatenate([np.zeros(n), [1.0]]),
-            scipy.sparse.csc_array(np.hstack([A, np.ones((m, 1))])),
+            Triplets.of(np.hstack([A, np.ones((m, 1))])),
             b,
             np.concatenate([lower, [0.0]]),
             np.concatenate([upper, [np.inf]]),
@@ -136,22 +155,28 @@ class LeastMoves:
         if not found.usable:
             return False
         multiplier = np.maximum(found.row_dual, 0.0)
-        # The multiplier of an empty program cancels the columns that are open; its own rounding is forgiven there,
-        # because the judge's need grows with |x| by more than a rounding of the weights does.
-        reach = A.T @ multiplier
-        forgiven = np.abs(reach) <= gamma(m + 8) * (np.abs(A).T @ multiplier)
-        best = np.where(reach > 0, upper, lower)
-        open_side = ~np.isfinite(best)
-        if (open_side & ~forgiven & (reach != 0)).any():
+        # On open columns the rows must cancel: exactly, or, where only model rows meet, up to a few roundings. That much
+        # is forgiven because the need of a model row grows with |x| by more than that (see `Affine.error_slope`), so a
+        # tiny slope cannot win far away; then the contradiction must be a clear one.
+        reach, spread = A.T @ multiplier, np.abs(A).T @ multiplier
+        endless = ~np.isfinite(np.where(reach > 0, upper, lower))
+        cancelled = endless | ((np.abs(reach) <= 1e-9 * spread) & ~(np.isfinite(lower) & np.isfinite(upper)))
+        exact = exact_multiplier(raw[:, cancelled], multiplier / scale) if cancelled.any() else multiplier / scale
+        ruled = np.abs(A[~model_rows]).T @ multiplier[~model_rows] > 0
+        if exact is not None:
+            multiplier = exact * scale
+            reach, spread = A.T @ multiplier, np.abs(A).T @ multiplier
+        elif (cancelled & (ruled | (np.abs(reach) > gamma(6) * spread))).any():
             return False
-        parts = np.where(open_side, 0.0, reach * np.where(open_side, 0.0, best))
-        size = float(multiplier @ np.abs(b) + np.abs(parts).sum())
-        return bool(multiplier @ (b - doubt) - parts.sum() > gamma(n + m + 16) * size)
+        best = np.where(cancelled, 0.0, np.where(reach > 0, upper, lower))
+        if not np.isfinite(best).all():
+            return False
+        size = float(multiplier @ np.abs(b) + (spread * np.abs(best)).sum())
+        clear = 1e-9 if exact is None else gamma(n + m + 16)
+        return bool(multiplier @ (b - doubt) - float(reach @ best) > clear * size)
 
 
-def _fill_one_row(
-    distance: Distance, a: Floats, need: float, lower: Floats, upper: Floats
-) -> tuple[Floats, Floats, Floats] | None:
+def _fill_one_row(distance: Distance, a: Floats, need: float, lower: Floats, upper: Floats) -> Answer | None:
     """One row a.v >= need > 0 with 0 inside the bounds: closed form. None if even the bounds do not reach it."""
     gain = np.abs(a)
     cap = np.where(a > 0, upper, -lower)
@@ -182,7 +207,7 @@ def _fill_one_row(
             multiplier, price = level, np.ones(a.size)
     moves = np.zeros(a.size)
     moves[live] = np.sign(a[live]) * amount
-    return moves, np.array([multiplier]), price
+    return moves, np.array([multiplier]), [price]
 
 
 def _level(g: Floats, k: Floats, need: float, power: int) -> tuple[float, Bools]:
@@ -200,40 +225,71 @@ def _level(g: Floats, k: Floats, need: float, power: int) -> tuple[float, Bools]
     return float(theta), free
 
 
-def _least_distance(A: Floats, b: Floats, lower: Floats, upper: Floats) -> tuple[Floats, Floats, Floats] | None:
-    """min |v|^2 / 2: bounds join as rows only when violated. None if the rows look contradictory."""
+def _least_distance(A: Floats, b: Floats, lower: Floats, upper: Floats) -> Answer | None:
+    """min |v|^2 / 2 with v = clip(A^T lam, lower, upper). None if the rows look contradictory.
+
+    Guess which columns sit at a limit, solve for the others, guess again: this ends after a few rounds, almost always.
+    If it goes in circles, the limits join as rows one after the other, which always ends.
+    """
+    state = np.where(lower > 0, -1, np.where(upper < 0, 1, 0))  # -1, 1: at the lower, upper limit
+    for _ in range(40):
+        held = np.where(state < 0, lower, np.where(state > 0, upper, 0.0))
+        free = state == 0
+        found = _nearest_point(A[:, free], b - A[:, ~free] @ held[~free])
+        if found is None:
+            break
+        moves, multiplier = held.copy(), found[1]
+        pull = A.T @ multiplier
+        new_state = np.where(pull < lower, -1, np.where(pull > upper, 1, 0))
+        if np.array_equal(new_state, state):
+            moves[free] = found[0]
+            return moves, multiplier, [np.ones(lower.size)]
+        state = new_state
+    return _least_distance_by_rows(A, b, lower, upper)
+
+
+def _least_distance_by_rows(A: Floats, b: Floats, lower: Floats, upper: Floats) -> Answer | None:
+    """The same; limits become rows when they are violated and stay."""
     m, n = A.shape
-    low = np.zeros(n, dtype=np.bool_)
-    high = np.zeros(n, dtype=np.bool_)
-    low |= lower > 0
-    high |= upper < 0
+    low, high = lower > 0, upper < 0
     for _ in range(2 * n + 2):
         lows, highs = np.flatnonzero(low), np.flatnonzero(high)
         G = np.vstack([A, np.eye(n)[lows], -np.eye(n)[highs]])
-        h = np.concatenate([b, lower[lows], -upper[highs]])
-        length = np.linalg.norm(G, axis=1)
-        G, h = G / length[:, None], h / length
-        try:
-            u, _ = scipy.optimize.nnls(
-                np.vstack([G.T, h]), np.concatenate([np.zeros(n), [1.0]]), maxiter=50 * (m + 2 * n + 10)
-            )
-        except RuntimeError:
+        found = _nearest_point(G, np.concatenate([b, lower[lows], -upper[highs]]))
+        if found is None:
             return None
-        last = float(h @ u) - 1.0
-        if last > -1e-12:
-            return None
-        active = np.flatnonzero(u > 0)
-        moves = -(G.T @ u) / last
-        if active.size:  # the equations of the active rows, solved directly, are sharper than the quotient
-            sharper = np.linalg.lstsq(G[active], h[active], rcond=None)[0]
-            if np.abs(sharper - moves).max() <= 1e-6 * max(1.0, float(np.abs(moves).max())):
-                moves = sharper
+        moves, multiplier = found
         new_low = (moves < lower - 1e-14 * np.abs(lower)) & ~low
         new_high = (moves > upper + 1e-14 * np.abs(upper)) & ~high
         if not (new_low.any() or new_high.any()):
-            return moves, (u / -last / length)[:m], np.ones(n)
+            return moves, multiplier[:m], [np.ones(n)]
         low, high = low | new_low, high | new_high
     return None
+
+
+def _nearest_point(G: Floats, h: Floats) -> tuple[Floats, Floats] | None:
+    """The point of {G v >= h} nearest to 0 and its multipliers, by nonnegative least squares; None if it looks empty."""
+    n = G.shape[1]
+    length = np.linalg.norm(G, axis=1)
+    real = length > 0
+    if (h[~real] > 0).any():
+        return None
+    G, h = G[real] / length[real, None], h[real] / length[real]
+    u = nonnegative_least_squares(np.vstack([G.T, h]), np.append(np.zeros(n), 1.0))
+    if u is None:
+        return None
+    last = float(h @ u) - 1.0
+    if last > -1e-12:
+        return None
+    moves = -(G.T @ u) / last
+    active = np.flatnonzero(u > 0)
+    if active.size:  # the equations of the active rows, solved directly, are sharper than the quotient
+        sharper = np.asarray(np.linalg.lstsq(G[active], h[active], rcond=None)[0], dtype=np.float64)
+        if np.abs(sharper - moves).max() <= 1e-6 * max(1.0, float(np.abs(moves).max())):
+            moves = sharper
+    multiplier = np.zeros(real.size)
+    multiplier[real] = u / -last / length[real]
+    return moves, multiplier
 
 
 def _dual_bound(
@@ -265,7 +321,8 @@ def _dual_bound(
         steep = np.where(open_side | tie, np.abs(reach) + blur, 0.0)
         if distance is Distance.LINF:
             price = np.maximum(price, steep)
-            shrink = max(float(price.sum()) * (1.0 + gamma(price.size + 2)), 1e-300)
+            shrink = float(price.sum()) * (1.0 + gamma(price.size + 2))
+            shrink = shrink if shrink > 1e-12 else 1.0  # a total below 1 is valid, only weak
             price = price / shrink
         else:
             shrink = max(1.0, float(steep.max(initial=0.0)))

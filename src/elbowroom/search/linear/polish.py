@@ -152,6 +152,7 @@ class Polisher:
 
     def _rows(self, tangents: list[_Tangent], fixed_gain: Floats, need: Floats, unit: Floats) -> Rows:
         q = self.question
-        A = np.array([t.slope * unit for t in tangents]).reshape(-1, q.n_columns)
+        raw = np.array([t.slope for t in tangents]).reshape(-1, q.n_columns)
         b = np.array([need[t.row] - q.base[t.row] - fixed_gain[t.row] - t.constant for t in tangents])
-        return Rows(A, b, np.zeros(b.size))
+        model = np.array([t.row < q.n_model_rows for t in tangents], dtype=np.bool_)
+        return Rows(raw * unit, b, np.zeros(b.size), model, raw)

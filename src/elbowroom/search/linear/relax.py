@@ -85,14 +85,16 @@ def node_rows(
 ) -> Rows:
     """All scenario rows of the node in scaled moves v = (c - factual) / unit."""
     n_single = question.singles.size
-    A, b, doubt = [], [], []
+    raw, b, doubt = [], [], []
     for scenario in node.scenarios:
         adversary = adversaries[scenario.row]
         line = chord(adversary, scenario.shift, lower, upper)
         row = line.slope * adversary.sign
         row[n_single:] = category_gain(question, node, scenario.row)
-        A.append(row * unit)
+        raw.append(row)
         base, needed = question.base[scenario.row], question.needed[scenario.row]
         b.append(needed - base - float(line.constant.sum()))
         doubt.append(gamma(row.size + 8) * float(np.abs(line.constant).sum()) + gamma(4) * (abs(needed) + abs(base)))
-    return Rows(np.array(A).reshape(-1, question.n_columns), np.array(b), np.array(doubt))
+    model = np.array([scenario.row < question.n_model_rows for scenario in node.scenarios], dtype=np.bool_)
+    table = np.array(raw).reshape(-1, question.n_columns)
+    return Rows(table * unit, np.array(b), np.array(doubt), model, table)

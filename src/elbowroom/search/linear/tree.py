@@ -18,6 +18,8 @@ from elbowroom.problem.distances import Distance
 from elbowroom.problem.rooms import Shape
 from elbowroom.search.contract import Accept, Clock
 from elbowroom.search.linear.adversary import Adversary
+from elbowroom.search.linear.branch import respect_changes, split_changed, split_column, split_discrete
+from elbowroom.search.linear.climb import climb
 from elbowroom.search.linear.curvature import curved_bound
 from elbowroom.search.linear.least import LeastMoves
 from elbowroom.search.linear.polish import Found, Polisher
@@ -97,7 +99,7 @@ class Tree:
     def _process(self, node: Node) -> list[Node]:
         q = self.question
         if q.most_changes is not None:
-            limited = self._respect_changes(node)
+            limited = respect_changes(q, node)
             if limited is None:
                 return []
             node = limited
@@ -219,11 +221,11 @@ class Tree:
                 return []
         if too_many:
             cost = np.where(moved, q.factor * np.abs(values - q.start), -1.0)
-            return self._split_changed(node, int(np.argmax(cost)))
+            return split_changed(q, node, int(np.argmax(cost)))
         if whole.any():
             fraction = np.where(whole, np.abs(values - np.round(values)), -1.0)
             f = int(np.argmax(fraction))
-            return self._split(node, f, float(np.floor(values[f])), float(np.floor(values[f])) + 1.0)
+            return split_column(node, f, float(np.floor(values[f])), float(np.floor(values[f])) + 1.0)
         kink = self._widest_chord(node, values, categories, lower, upper)
         if kink is None or self.best is None or self.nodes <= 8 or self.nodes % 8 == 0:
             self._improve(node, values, categories, lower, upper)
@@ -231,7 +233,7 @@ class Tree:
             self.settled = min(self.settled, node.bound)
             return []
         if kink is not None:
-            return self._split(node, kink[0], kink[1], kink[1])
+            return split_column(node, kink[0], kink[1], kink[1])
         return self._split_anything(node, values)
 
     def _categories(self, node: Node, values: Floats) -> tuple[int, ...]:
@@ -256,6 +258,12 @@ class Tree:
             chosen.append(pick)
         return tuple(chosen)
 
+    def _group_gain(self, row: int, values: Floats, categories: tuple[int, ...]) -> float:
+        """What the chosen categories add to a row."""
+        q = self.question
+        changed = [i for i in range(len(q.groups)) if values[q.singles.size + i] > 0.5]
+        return float(sum(q.groups[i].delta[row, categories[i]] for i in changed))
+
     def _widest_chord(
         self, node: Node, values: Floats, categories: tuple[int, ...], lower: Floats, upper: Floats
     ) -> tuple[int, float] | None:
@@ -267,11 +275,7 @@ class Tree:
             attack, e = adversary.attack(values), adversary.relative(values)
             line = chord(adversary, attack.shift, lower, upper)
             gap = line.slope * e + line.constant - adversary.gain * np.maximum(e - attack.shift, adversary.edge)
-            groups = sum(
-                float(group.delta[j, categories[i]])
-                for i, group in enumerate(q.groups)
-                if values[q.singles.size + i] > 0.5
-            )
+            groups = self._group_gain(j, values, categories)
             truth = q.base[j] + groups + adversary.kept(e, attack.shift)
             if truth >= q.needed[j] - self._tolerance(j, node.bound):
                 continue
@@ -287,62 +291,9 @@ class Tree:
                     widest, place = float(gap[f]) / rate, (f, at)
         return place
 
-    def _split(self, node: Node, f: int, left_upper: float, right_lower: float) -> list[Node]:
-        children = []
-        if left_upper >= node.lower[f]:
-            upper = node.upper.copy()
-            upper[f] = left_upper
-            children.append(replace(node, upper=upper))
-        if right_lower <= node.upper[f]:
-            lower = node.lower.copy()
-            lower[f] = right_lower
-            children.append(replace(node, lower=lower))
-        return children
-
-    def _split_changed(self, node: Node, f: int) -> list[Node]:
-        q = self.question
-        lower, upper, counted = node.lower.copy(), node.upper.copy(), node.counted.copy()
-        lower[f] = upper[f] = q.start[f]
-        counted[f] = True
-        return [replace(node, lower=lower, upper=upper), replace(node, counted=counted)]
-
-    def _respect_changes(self, node: Node) -> Node | None:
-        """Once the allowed number of changes is counted, every other column stays."""
-        q = self.question
-        assert q.most_changes is not None
-        changed = node.counted | (q.start < node.lower) | (q.start > node.upper)
-        if int(changed.sum()) > q.most_changes:
-            return None
-        if int(changed.sum()) < q.most_changes:
-            return replace(node, counted=changed)
-        lower, upper = np.where(changed, node.lower, q.start), np.where(changed, node.upper, q.start)
-        return replace(node, lower=lower, upper=upper, counted=changed)
-
     def _split_anything(self, node: Node, values: Floats) -> list[Node]:
         """The relaxation is exact here but no centre was accepted: separate the discrete choices one by one."""
-        q = self.question
-        for i, left in enumerate(node.allowed):
-            y = q.singles.size + i
-            if int(left.sum()) > 1 and node.upper[y] > 0.5:
-                children = []
-                if node.lower[y] < 0.5:
-                    upper = node.upper.copy()
-                    upper[y] = 0.0
-                    children.append(replace(node, upper=upper))
-                for pick in np.flatnonzero(left):
-                    lower, allowed = node.lower.copy(), list(node.allowed)
-                    lower[y] = 1.0
-                    allowed[i] = np.arange(left.size) == pick
-                    children.append(replace(node, lower=lower, allowed=tuple(allowed)))
-                return children
-        open_whole = np.flatnonzero(q.whole & (node.lower < node.upper))
-        if open_whole.size:
-            f = int(open_whole[np.argmax(q.factor[open_whole] * np.abs(values - q.start)[open_whole])])
-            v = float(np.round(values[f]))
-            middle = replace(node, lower=node.lower.copy(), upper=node.upper.copy())
-            middle.lower[f] = middle.upper[f] = v
-            return [middle, *self._split(node, f, v - 1.0, v + 1.0)]
-        return self._give_up(node)
+        return split_discrete(self.question, node, values) or self._give_up(node)
 
     def _give_up(self, node: Node) -> list[Node]:
         """Nothing is left to separate. A single refused centre is dead; anything else keeps its bound."""
@@ -387,4 +338,6 @@ class Tree:
                 forced = (q.start < q.lower) | (q.start > q.upper)
                 keep = np.argsort(-np.where(forced, np.inf, cost), kind="stable")[: q.most_changes]
                 point[~np.isin(np.arange(point.size), keep)] = q.start[~np.isin(np.arange(point.size), keep)]
+            gains = [self._group_gain(j, point, categories) for j in range(q.n_rows)]
+            point = climb(q, self.adversaries, point, np.array(gains))
             self._improve(node, point, categories, lower, upper)

@@ -38,6 +38,7 @@ class Hunt:
     rounding: float = 0.0  # how far computed margins may be from real ones within the present cutoff
     counters: dict[str, float] = field(default_factory=dict)
     undecided: str = ""
+    refuted: bool = False  # the centre offered last has a point of another class in its room
     _refused: set[bytes] = field(default_factory=set)
 
     @classmethod
@@ -51,7 +52,9 @@ class Hunt:
         network = MarginNetwork.of(margins)
         rng = np.random.default_rng(seed)
         network = network.divided(_size_of_margins(network, moves, scenarios, rng))
-        return cls(problem, network, moves, scenarios, MoveProgram(moves), accept, clock, rng)
+        hunt = cls(problem, network, moves, scenarios, MoveProgram(moves), accept, clock, rng)
+        hunt.set_cutoff(1.0)
+        return hunt
 
     def set_cutoff(self, cutoff: float) -> None:
         """Bound the rounding of margins for all centres within the cutoff."""
@@ -83,7 +86,8 @@ class Hunt:
         key = center.tobytes()
         if distance >= self.best_distance or key in self._refused or not self.problem.admissible(center):
             return False
-        if self.attack(center, starts=32, rounds=16) < 0.0:
+        if self.attack(center, starts=32, rounds=16) < -self.rounding:
+            self.refuted = True
             return False
         self._refused.add(key)
         self.count("verdicts")
@@ -94,6 +98,7 @@ class Hunt:
             return True
         if isinstance(verdict, Counterexample):
             self.scenarios.add(center, verdict.point)
+            self.refuted = verdict.label != self.problem.target.label
         else:
             self.undecided = verdict.reason
         return False

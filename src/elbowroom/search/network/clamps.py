@@ -55,7 +55,7 @@ class Clamps:
 
     def __call__(self, v: Floats, j: int) -> Floats:
         """The moves of scenario j when the centre moves by v."""
-        return np.clip(v - self.dead[j], 0.0, self.length[j])
+        return np.asarray(np.clip(v - self.dead[j], 0.0, self.length[j]))
 
     def kinks(self, j: int, low: Floats, high: Floats) -> tuple[Bools, Bools]:
         """Moves whose clamp starts (ends) strictly inside [low, high]."""

@@ -19,6 +19,7 @@ from elbowroom.search.network.candidates import Hunt
 from elbowroom.search.network.deep_bounds import DeepBounds, Phases
 from elbowroom.search.network.deep_program import Copies, assemble
 from elbowroom.search.network.incumbent import SAFETY, descend
+from elbowroom.search.network.objective import MoveProgram
 from elbowroom.search.network.region import Part, Reach
 
 VIOLATED = -1e-7
@@ -42,6 +43,7 @@ class DeepTree:
         self.hunt = hunt
         self.bounds = DeepBounds(hunt)
         self.bounds.bind()
+        self.program = MoveProgram(hunt.moves)  # its own: local searches in between must not touch a node's program
         self.serial = 0
         self._tightened: dict[int, float] = {}
         effect = np.abs(hunt.network.weights[-1]).max(axis=0)
@@ -98,7 +100,7 @@ class DeepTree:
                     self._tighten(j)
         made = assemble(self.bounds, reach, node.phases, list(copies), node.v, margin)
         if made is not None:
-            self.hunt.program.start(made.G, made.row_low, made.low, made.high, self.cutoff, made.row_high)
+            self.program.start(made.G, made.row_low, made.low, made.high, self.cutoff, made.row_high)
         return made
 
     def _forget_ranges(self) -> None:
@@ -127,7 +129,7 @@ class DeepTree:
             scope = bounds.scope(j, reach)
             layer = (bounds.layers(j, scope, reach, {}, np.zeros(moves.size)) or [])[k]
             low, high = layer.low.copy(), layer.high.copy()
-            program = hunt.program
+            program = self.program
             program.start(made.G, made.row_low, made.low, made.high, self.cutoff, made.row_high, as_given=True)
             extra = program.cost.size - made.low.size
             budget = np.concatenate([moves.cost, np.zeros(program.cost.size - moves.size)])
@@ -156,7 +158,7 @@ class DeepTree:
             made = self._load(node, reach, node.copies)
             if made is None:
                 return
-            solved = hunt.program.nearest(max(hunt.clock.remaining, 0.0))
+            solved = self.program.nearest(max(hunt.clock.remaining, 0.0))
             bound = max(bound, solved.bound)
             if bound >= self._goal():
                 return
@@ -174,7 +176,8 @@ class DeepTree:
                         self._push(bound, replace(node, part=child))
                     return
                 known = len(hunt.scenarios)
-                if hunt.attack(x) >= VIOLATED and hunt.attack(x, starts=48, rounds=20) >= VIOLATED:
+                center = moves.center(v)
+                if hunt.attack(center) >= VIOLATED and hunt.attack(center, starts=48, rounds=20) >= VIOLATED:
                     outcome = self._candidate(node, bound, x)
                     if outcome is None:
                         return
@@ -213,8 +216,8 @@ class DeepTree:
         """Add a copy; decided first-layer neurons of other scenarios may decide this one's."""
         self.bounds.refresh()
         known: Phases = dict(node.phases.get(j, {}))
-        for other, phases in node.phases.items():
-            for (k, q), active in phases.items():
+        for other, decided in node.phases.items():
+            for (k, q), active in decided.items():
                 if k == 0 and other != j and self._implies(other, q, active, j):
                     known[0, q] = active
         phases = {**node.phases, j: known} if known else node.phases
@@ -237,7 +240,7 @@ class DeepTree:
         for _ in range(8):
             if self._load(node, polished, node.copies, margin=2.0 * SAFETY) is None:
                 break
-            solved = hunt.program.nearest(max(hunt.clock.remaining, 0.0))
+            solved = self.program.nearest(max(hunt.clock.remaining, 0.0))
             if solved.x is None:
                 break
             center = moves.center(solved.x[: moves.size])
@@ -266,17 +269,18 @@ class DeepTree:
                 off = abs(solution[column] - max(float(z @ solution) + constant, 0.0)) * self.effect[k][q]
                 if off > error:
                     error, chosen = off, (k, q)
+        children = discrete_children(self.hunt.moves, node.part, node.v)
+        if children is not None:
+            for child in children:
+                self._push(bound, replace(node, part=child))
+            return
         kink = self._worst_kink(node, j, solution)
         if kink is not None and kink[0] > error:
             for child in node.part.split(self.hunt.moves, kink[1], kink[2]):
                 self._push(bound, replace(node, part=child))
             return
         if chosen is None:
-            children = discrete_children(self.hunt.moves, node.part, node.v)
-            if children is None:
-                self._give_up(node, bound)
-            for child in children or ():
-                self._push(bound, replace(node, part=child))
+            self._give_up(node, bound)
             return
         copies = node.copies
         if len(copies) > MOST_COPIES:

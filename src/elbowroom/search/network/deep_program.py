@@ -117,7 +117,7 @@ class _Builder:
                         self.add(E[q : q + 1], -INFINITY, -e[q] + slack)
             if open_.size:
                 columns = self.used + np.arange(open_.size)
-                self.used += open_.size
+                self.used += int(open_.size)
                 self.high[columns] = layer.high[open_]
                 own = np.zeros((open_.size, self.width))
                 own[np.arange(open_.size), columns] = 1.0
@@ -126,8 +126,8 @@ class _Builder:
                 self.add(own - steep[:, None] * E[open_], -INFINITY, steep * (e[open_] - layer.low[open_]) + slack)
                 self.add(own - layer.slope[open_] @ M, -INFINITY, layer.top[open_] + layer.slope[open_] @ c + slack)
                 F[open_], f[open_] = own, 0.0
-                for q, column in zip(open_, columns, strict=True):
-                    self.open_neurons[(j, k, int(q))] = (int(column), E[q], float(e[q]))
+                for q, column in zip(open_.tolist(), columns.tolist(), strict=True):
+                    self.open_neurons[(j, k, q)] = (column, E[q], float(e[q]))
             E, e = net.weights[k + 1] @ F, net.weights[k + 1] @ f + net.biases[k + 1]
         self.add(E, margin - e - slack, INFINITY)
 

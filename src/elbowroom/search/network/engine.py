@@ -15,32 +15,42 @@ from elbowroom.search.network.incumbent import descend, starts, walk_back
 from elbowroom.search.network.moves import Moves
 from elbowroom.search.network.shallow import ShallowTree
 
-
-FARTHEST = 1e9  # open features: beyond this distance nobody looks for a region
+METHOD = "network"
+FARTHEST = 1e6  # open features: beyond this distance nobody looks for a region
 
 
 def search_network(problem: RecourseProblem, accept: Accept, clock: Clock, seed: int) -> Outcome:
     """The closest centre whose whole room has the wanted class, as far as it can be found and proven in time."""
-    hunt = Hunt.begin(problem, accept, clock, seed)
     if problem.trouble is not None:
-        return Outcome("network", np.inf, reason=problem.trouble)
+        return Outcome(METHOD, np.inf, reason=problem.trouble)
+    hunt = Hunt.begin(problem, accept, clock, seed)
+    try:
+        _run(hunt)
+    except KeyboardInterrupt:
+        hunt.undecided = hunt.undecided or "the search was interrupted"
+    return answer(hunt)
+
+
+def _run(hunt: Hunt) -> None:
+    """The nearest admissible point itself, local searches, then the proof."""
     forced = hunt.moves.center(hunt.moves.low)
     hunt.prove(first_bound(hunt))
     if hunt.offer(forced):
         hunt.prove(hunt.best_distance)
-        return answer(hunt)
+        return
+    if not (hunt.moves.high > hunt.moves.low).any():  # the only centre was refused
+        if hunt.refuted or not hunt.problem.admissible(forced):
+            hunt.prove(np.inf)
+        return
     shallow = hunt.network.depth == 1
     local = improve if shallow else descend
     local(hunt, forced)
     for start in starts(hunt):
-        if clock.expired:
-            break
         nearer = walk_back(hunt, start)
         if not local(hunt, nearer):
             hunt.offer(nearer)
-    if not clock.expired:
+    if not hunt.clock.expired:
         _close(hunt, ShallowTree(hunt) if shallow else DeepTree(hunt))
-    return answer(hunt)
 
 
 def _close(hunt: Hunt, tree: ShallowTree | DeepTree) -> None:
@@ -110,9 +120,11 @@ def answer(hunt: Hunt) -> Outcome:
             reason = "it is proven that no point within the limits has the wanted class with its room"
         elif hunt.undecided:
             reason = f"candidates were found, but the judge could not decide them: {hunt.undecided}"
+        elif hunt.lower_bound > FARTHEST:
+            reason = f"it is proven that no centre within a distance of {FARTHEST:g} has the wanted class with its room"
         else:
             reason = "no centre was found whose whole room has the wanted class; a longer time limit may help"
     return Outcome(
-        "network", min(hunt.lower_bound, hunt.best_distance) if hunt.best is not None else hunt.lower_bound,
+        METHOD, min(hunt.lower_bound, hunt.best_distance) if hunt.best is not None else hunt.lower_bound,
         hunt.best, hunt.certificate, reason, TOLERANCES.continuous_gap, dict(hunt.counters),
     )  # fmt: skip

@@ -7,6 +7,8 @@ scenarios on the way. Starts: the factual, gradient ascent from it, and random p
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from elbowroom.numerics import Floats
@@ -67,26 +69,22 @@ def walk_back(hunt: Hunt, good: Floats, steps: int = 12) -> Floats:
     return best
 
 
-def starts(hunt: Hunt, wanted: int = 4) -> list[Floats]:
-    """Points of the wanted class, nearest first: gradient ascent from the factual, then random ones at growing range."""
-    found: list[Floats] = []
+def starts(hunt: Hunt, wanted: int = 4) -> Iterator[Floats]:
+    """Points of the wanted class: by gradient ascent from the factual; while nothing is accepted, also random ones at
+    growing range, nearest first."""
+    moves = hunt.moves
     ascent = _ascend(hunt)
     if ascent is not None:
-        found.append(ascent)
-    moves = hunt.moves
-    if moves.size == 0:
-        return found
-    near: list[tuple[float, int, Floats]] = []
+        yield ascent
     for size in (0.25, 0.5, 1.0, 2.0, 4.0):
-        if len(near) >= wanted or hunt.clock.expired:
-            break
         amount = hunt.rng.uniform(0.0, size, (400, moves.size)) * (hunt.rng.random((400, moves.size)) < 0.5)
-        amount = np.clip(amount, moves.low, moves.high)
-        X = np.array([moves.center(a) for a in amount])
-        for i in np.flatnonzero(hunt.network.worst(X) >= 0.0):
-            near.append((hunt.problem.measure(X[i]), len(near), X[i]))
-    near.sort(key=lambda item: item[:2])
-    return found + [x for _, _, x in near[:wanted]]
+        X = np.array([moves.center(a) for a in np.clip(amount, moves.low, moves.high)])
+        good = X[hunt.network.worst(X) >= 0.0]
+        distance = np.array([hunt.problem.measure(x) for x in good])
+        for i in np.argsort(distance, kind="stable")[:wanted]:
+            if hunt.best is not None or hunt.clock.expired:
+                return
+            yield good[i]
 
 
 def _ascend(hunt: Hunt, rounds: int = 60) -> Floats | None:

@@ -47,7 +47,7 @@ class Moves:
         high: list[float] = []
         block: list[int] = []
         step: list[float] = []
-        forced_groups: list[list[int]] = []
+        forced_groups: list[bool] = []
         blocks = 0
         for f in range(factual.size):
             if space.group_of[f] >= 0:
@@ -88,7 +88,7 @@ class Moves:
                 step.append(size)
             blocks += 1
             group_rows.append(row)
-            forced_groups.append(row if problem.upper[current] < 1.0 else [])
+            forced_groups.append(bool(problem.upper[current] < 1.0))
         m = len(plus)
         made = cls(
             problem, factual, np.array(plus, dtype=np.int64), np.array(minus, dtype=np.int64), np.array(unit),
@@ -98,7 +98,7 @@ class Moves:
         )  # fmt: skip
         return made._with_rows(group_rows, forced_groups)
 
-    def _with_rows(self, groups: list[list[int]], forced: list[list[int]]) -> Moves:
+    def _with_rows(self, groups: list[list[int]], forced: list[bool]) -> Moves:
         """Group rows (at most one category; exactly one where the current one is forbidden) and linear rules."""
         rows: list[Floats] = []
         lows: list[float] = []
@@ -108,9 +108,9 @@ class Moves:
                 row[members] = -self.unit[members]
                 rows.append(row)
                 lows.append(-1.0)
-            if must:
+            if must:  # also without members: then the row cannot hold, and no centre exists
                 row = np.zeros(self.size)
-                row[must] = self.unit[must]
+                row[members] = self.unit[members]
                 rows.append(row)
                 lows.append(1.0)
         most: int | None = None
@@ -120,14 +120,18 @@ class Moves:
                     most = rule.changes if most is None else min(most, rule.changes)
                 case LinearRule():
                     coefficients = rule.row(self.problem.space)
-                    row = self.pull(coefficients)
+                    row, size = self.pull(coefficients), np.abs(coefficients)
                     at_factual = float(coefficients @ self.base)
-                    slack = 2e-9 * float(np.abs(coefficients) @ np.abs(self.base)) + 1e-12
+                    # a rule may be missed by 1e-9 of the size of its terms, which grow with the moves
+                    easier = (
+                        2e-9 * (size[self.plus] * (self.plus >= 0) + size[self.minus] * (self.minus >= 0)) * self.unit
+                    )
+                    slack = 2e-9 * float(size @ np.abs(self.base)) + 1e-300
                     if np.isfinite(rule.low):
-                        rows.append(row)
+                        rows.append(row + easier)
                         lows.append(rule.low - at_factual - slack)
                     if np.isfinite(rule.high):
-                        rows.append(-row)
+                        rows.append(easier - row)
                         lows.append(at_factual - rule.high - slack)
         matrix = np.array(rows).reshape(len(rows), self.size)
         return Moves(**{**self.__dict__, "rows": matrix, "row_low": np.array(lows), "most_changes": most})
@@ -193,4 +197,8 @@ class Moves:
 
     def measure(self, v: Floats) -> float:
         """The distance of a vector of moves."""
-        return self.distance.norm(np.bincount(self.block, v * self.cost, minlength=self.n_blocks)) if self.size else 0.0
+        return self.distance.norm(self.blocks(v)) if self.size else 0.0
+
+    def blocks(self, v: Floats) -> Floats:
+        """The priced sum of every block."""
+        return np.asarray(np.bincount(self.block, v * self.cost, minlength=self.n_blocks), dtype=np.float64)

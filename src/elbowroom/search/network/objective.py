@@ -42,7 +42,7 @@ class MoveProgram(LinearProgram):
         limit = np.where(self.moves.cost > 0.0, np.minimum(high[:m], max(cutoff, 0.0)), high[:m])
         proven = np.concatenate([np.maximum(limit, low[:m]), high[m:]])
         own = np.hstack([self.moves.rows, np.zeros((len(self.moves.rows), extra))])
-        rows = np.vstack([own, G.reshape(-1, low.size)])
+        rows = np.vstack([own, G.reshape(len(row_low), low.size)])
         lows = np.concatenate([self.moves.row_low, row_low])
         highs = np.full(len(rows), INFINITY)
         if row_high is not None:
@@ -83,7 +83,7 @@ class MoveProgram(LinearProgram):
             length = self.moves.measure(v)
             if length <= float(solved.x[-1]) * (1.0 + LENGTH_GAP) + 1e-12:
                 break
-            blocks = np.bincount(self.moves.block, v * self.moves.cost, minlength=self.moves.n_blocks)
+            blocks = self.moves.blocks(v)
             unit = blocks / (float(np.sqrt(np.square(blocks).sum())) * (1.0 + 1e-14))
             self.add_row(self._tangent_row(unit, columns), 0.0)
             self._tangents = [*self._tangents[-KEPT_TANGENTS:], unit]

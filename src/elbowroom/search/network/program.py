@@ -34,7 +34,7 @@ class LinearProgram:
     """
 
     def __init__(self) -> None:
-        self.solver = highspy.Highs()
+        self.solver = highspy.Highs()  # type: ignore[no-untyped-call]
         for option, value in (
             ("output_flag", False),
             ("threads", 1),
@@ -105,7 +105,7 @@ class LinearProgram:
 
     def _proven_empty(self) -> bool:
         """True if the solver's ray, or its negative, is a Farkas proof."""
-        _, exists, ray = self.solver.getDualRay()
+        _, exists, ray = self.solver.getDualRay()  # type: ignore[attr-defined]
         ray = np.asarray(ray)
         if not exists or ray.size != len(self.G) or not np.isfinite(ray).all() or not ray.any():
             return False

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from elbowroom.numerics import Bools, Floats
+from elbowroom.numerics import Bools, Floats, Ints
 from elbowroom.problem import RecourseProblem
 
 
@@ -49,12 +49,12 @@ class Scenarios:
         self.pinned = np.vstack([self.pinned, pinned])
         return len(self.shift) - 1
 
-    def points(self, center: Floats, which: Floats | slice = slice(None)) -> Floats:
+    def points(self, center: Floats, which: Ints | slice = slice(None)) -> Floats:
         """y_s(center) for the chosen scenarios."""
         moved = np.clip(center + self.shift[which], self.lower, self.upper)
         return np.where(self.free, self.pinned[which], moved)
 
-    def following(self, center: Floats, which: Floats | slice = slice(None)) -> Bools:
+    def following(self, center: Floats, which: Ints | slice = slice(None)) -> Bools:
         """Where y_s moves with x at this centre: neither clipped nor pinned."""
         moved = center + self.shift[which]
         return np.asarray((moved >= self.lower) & (moved <= self.upper) & ~self.free)

@@ -17,6 +17,7 @@ from elbowroom.numerics import TOLERANCES, Floats
 from elbowroom.search.network.branching import End, discrete_children, exclusive_children, halves
 from elbowroom.search.network.candidates import Hunt
 from elbowroom.search.network.convex_concave import improve
+from elbowroom.search.network.objective import MoveProgram
 from elbowroom.search.network.region import Part
 from elbowroom.search.network.shallow_bounds import Fact, Row, ShallowBounds
 
@@ -38,6 +39,7 @@ class ShallowTree:
     def __init__(self, hunt: Hunt) -> None:
         self.hunt = hunt
         self.bounds = ShallowBounds(hunt)
+        self.program = MoveProgram(hunt.moves)  # its own: local searches in between must not touch a node's program
         self.nodes = 0
 
     def run(self, cutoff: float) -> tuple[End, float]:
@@ -84,12 +86,12 @@ class ShallowTree:
         facts = [bounds.fact_row(fact, reach, v) for fact in node.facts]
         G = np.vstack([np.array([g for g, _ in facts]).reshape(-1, moves.size), node.G])
         h = np.concatenate([np.array([b for _, b in facts]), node.h])
-        hunt.program.start(G, h, reach.low, node.part.high, self.cutoff)
+        self.program.start(G, h, reach.low, node.part.high, self.cutoff)
         own: list[Row] = []
         violated: tuple[int, int] | None = None
         row: Row | None = None
         for _ in range(MOST_CUTS):
-            solved = hunt.program.nearest()
+            solved = self.program.nearest()
             bound = max(bound, solved.bound)
             if bound >= self._goal():
                 return
@@ -102,7 +104,8 @@ class ShallowTree:
             pairs = [divmod(int(k), margins.shape[1]) for k in order if margins.ravel()[k] < VIOLATED]
             if not pairs and not self._push_parts(bound, node, discrete_children(moves, node.part, v)):
                 known = len(hunt.scenarios)
-                if hunt.attack(x) < VIOLATED or hunt.attack(x, starts=24, rounds=20) < VIOLATED:
+                center = moves.center(v)
+                if hunt.attack(center) < VIOLATED or hunt.attack(center, starts=24, rounds=20) < VIOLATED:
                     bounds.refresh()
                     pairs = [(j, r) for j in range(known, len(hunt.scenarios)) for r in range(hunt.network.n_rivals)]
                 elif self._candidate(node.part, v, x, bound):
@@ -115,13 +118,13 @@ class ShallowTree:
                     return
             elif not pairs:
                 return
-            made = [(pair, bounds.row(*pair, reach, node.facts, v)) for pair in pairs]
+            made = [((j, r), bounds.row(j, r, reach, node.facts, v)) for j, r in pairs]
             useful = [(pair, r) for pair, r in made if r.value < -1e-9]
             if not useful:
                 violated, row = made[0]
                 break
             for _, r in useful:
-                hunt.program.cut(r.g, r.h)
+                self.program.cut(r.g, r.h)
                 own.append(r)
             violated, row = useful[0]
             if hunt.clock.expired:

@@ -10,9 +10,8 @@ from enum import Enum
 
 import highspy
 import numpy as np
-import scipy.sparse
 
-from elbowroom.numerics import TOLERANCES, Floats
+from elbowroom.numerics import TOLERANCES, Floats, Ints
 
 
 class LpStatus(Enum):
@@ -38,6 +37,28 @@ class LpSolution:
         return self.status is LpStatus.OPTIMAL and finite
 
 
+@dataclass(frozen=True, eq=False)
+class Triplets:
+    """A sparse matrix: values[i] stands at (rows[i], columns[i]); no place occurs twice."""
+
+    rows: Ints
+    columns: Ints
+    values: Floats
+
+    @classmethod
+    def of(cls, dense: Floats, first_column: int = 0) -> Triplets:
+        rows, columns = np.nonzero(dense)
+        return cls(rows, columns + first_column, dense[rows, columns])
+
+    @classmethod
+    def together(cls, *parts: Triplets) -> Triplets:
+        return cls(
+            np.concatenate([p.rows for p in parts]),
+            np.concatenate([p.columns for p in parts]),
+            np.concatenate([p.values for p in parts]),
+        )
+
+
 class HighsLp:
     """One solver object, used again for every program of a search."""
 
@@ -57,7 +78,7 @@ class HighsLp:
     def solve(
         self,
         cost: Floats,
-        matrix: scipy.sparse.csc_array,
+        matrix: Triplets,
         row_lower: Floats,
         column_lower: Floats,
         column_upper: Floats,
@@ -69,9 +90,11 @@ class HighsLp:
         program.col_cost_, program.col_lower_, program.col_upper_ = cost, column_lower, column_upper
         program.row_lower_, program.row_upper_ = row_lower, np.full(row_lower.size, highspy.kHighsInf)
         program.a_matrix_.format_ = highspy.MatrixFormat.kColwise
-        program.a_matrix_.start_ = matrix.indptr
-        program.a_matrix_.index_ = matrix.indices
-        program.a_matrix_.value_ = matrix.data
+        order = np.lexsort((matrix.rows, matrix.columns))
+        per_column = np.bincount(matrix.columns, minlength=cost.size)
+        program.a_matrix_.start_ = np.concatenate([[0], np.cumsum(per_column)]).astype(np.int32)
+        program.a_matrix_.index_ = matrix.rows[order].astype(np.int32)
+        program.a_matrix_.value_ = matrix.values[order]
         self._highs.setOptionValue("time_limit", self._highs.getRunTime() + max(time_limit, 0.01))
         self._highs.passModel(program)
         self._highs.run()

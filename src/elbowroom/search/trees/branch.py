@@ -286,6 +286,7 @@ class _Search:
             "nodes": float(self.state.count[NODES]),
             "sub_ranges": float(self.state.work[0]),
             "bounds": float(self.state.count[2]),
+            "meetings": float(self.state.count[3]),
             "regions": float(self.regions.count[0]),
         }
         reason = self.reason

@@ -27,7 +27,7 @@ from elbowroom.search.trees.gains import Scratch, extra
 from elbowroom.search.trees.grow import grow
 from elbowroom.search.trees.nodes import FREE, OPEN_NODES, USED, Nodes, pop, push
 from elbowroom.search.trees.question import ADDITIVE, Question
-from elbowroom.search.trees.regions import Regions, add_region, choose_region, literal_cost
+from elbowroom.search.trees.regions import MAX_HITS, Regions, add_region, literal_cost, met_regions
 
 # How `expand` stopped.
 EMPTY = 0  # no node with a key below the budget is left
@@ -42,6 +42,7 @@ ADVERSARY = 1
 BOUNDS = 2
 MEETINGS = 3  # nodes that a learned region settled without the adversary
 
+MOST_BOUNDS = 1
 MOST_DELAYS = 3  # a node whose key rose is put back at most this often before it is split
 
 
@@ -60,6 +61,8 @@ class State(NamedTuple):
     rank: Floats
     suffix: Words  # (2 dims + 1, words)
     spare: Words  # (3, words)
+    found: Ints  # (MAX_HITS,)
+    weight: Floats
     work: Ints  # (1,)
     count: Ints
     random: Words  # (1,)
@@ -70,7 +73,7 @@ class State(NamedTuple):
         return cls(
             ints(), ints(), ints(), np.zeros(n_dims), ints(), ints(), ints(), ints(),
             np.zeros(2 * n_dims + 1, np.int64), np.zeros(2 * n_dims + 1), np.zeros((2 * n_dims + 1, n_words), np.uint64),
-            np.zeros((3, n_words), np.uint64), np.zeros(1, np.int64), np.zeros(4, np.int64),
+            np.zeros((3, n_words), np.uint64), np.zeros(MAX_HITS, np.int64), np.zeros(MAX_HITS), np.zeros(1, np.int64), np.zeros(4, np.int64),
             np.array([seed], dtype=np.uint64),
         )  # fmt: skip
 
@@ -274,15 +277,11 @@ def expand(
                 row = -1
                 break
             key = max(key, base)
-            row, alive = choose_region(
-                regions, question, state.x, state.low, state.high, state.paid, state.member, base, budget
-            )
-            if row >= 0:
-                state.count[MEETINGS] += 1
-                if alive == 0:
-                    row = -1
-                    break
-            else:
+            hits = met_regions(
+                regions, question, state.x, state.low, state.high, state.paid, state.member, base, budget, state.found,
+                state.weight,
+            )  # fmt: skip
+            if hits == 0:
                 for d in range(n_dims):
                     state.first[d] = question.low_cell[question.pos_start[d] + state.x[d]]
                     state.final[d] = question.high_cell[question.pos_start[d] + state.x[d]]
@@ -293,23 +292,30 @@ def expand(
                     return STUCK
                 if verdict != BAD:
                     return CANDIDATE
-                row = learn(model, question, state, stack, regions, rival, budget)
-            regions.uses[row] += 1
-            choose_cell(question, state, regions, row)
-            state.count[BOUNDS] += 1
-            outcome, value = bound(
-                model, question, regions.rival[row], state.cell, state.low, state.high, state.x, state.paid, base,
-                budget, scratch,
-            )  # fmt: skip
-            if outcome == PRUNED:
-                row = -1
-                break
-            key = max(key, value)
+                state.found[0] = learn(model, question, state, stack, regions, rival, budget)
+                state.weight[0], hits = 1.0, np.int64(1)
+            else:
+                state.count[MEETINGS] += 1
+            row = state.found[0] if state.weight[0] > 0.0 else -1
             moved = False
-            for d in range(n_dims):
-                if state.x[d] < state.low[d] or state.x[d] > state.high[d]:
-                    moved = True
-            if not moved:
+            for i in range(min(hits, MOST_BOUNDS)):
+                if row < 0 or moved:
+                    break
+                regions.uses[state.found[i]] += 1
+                choose_cell(question, state, regions, state.found[i])
+                state.count[BOUNDS] += 1
+                outcome, value = bound(
+                    model, question, regions.rival[state.found[i]], state.cell, state.low, state.high, state.x,
+                    state.paid, base, budget, scratch,
+                )  # fmt: skip
+                if outcome == PRUNED:
+                    row = -1
+                    break
+                key = max(key, value)
+                for d in range(n_dims):
+                    if state.x[d] < state.low[d] or state.x[d] > state.high[d]:
+                        moved = True
+            if row < 0 or not moved:
                 break
         if row < 0:
             continue

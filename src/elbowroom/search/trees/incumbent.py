@@ -124,7 +124,9 @@ def ascend(
         if total < budget:
             if lack <= 0.0:
                 return True
-            if step % LOOK_EVERY == LOOK_EVERY - 1 and is_good(model, question, x, np.int64(SHORT_LOOK), stack, ladder, work):
+            if step % LOOK_EVERY == LOOK_EVERY - 1 and is_good(
+                model, question, x, np.int64(SHORT_LOOK), stack, ladder, work
+            ):
                 return True
         best_score, best_block, best_position = 0.0, -1, -1
         for b in range(n_blocks):

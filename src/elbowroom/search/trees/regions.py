@@ -64,14 +64,16 @@ def literal_cost(question: Question, paid: Floats, member: Ints, d: int, positio
 
 
 @kernel
-def choose_region(
+def met_regions(
     regions: Regions, question: Question, x: Ints, low: Ints, high: Ints, paid: Floats, member: Ints, base: float,
-    budget: float,
-) -> tuple[int, int]:  # fmt: skip
-    """Of the stored regions that the room at x meets, the one with the fewest cheap live literals (-1: none), and how
-    many these are. A literal counts exp(-GREED cost / remaining budget); a region without any ends the node."""
-    n_dims = x.shape[0]
-    best, best_weight, best_alive, hits = -1, math.inf, 0, 0
+    budget: float, found: Ints, weight: Floats,
+) -> int:  # fmt: skip
+    """List stored regions that the room at x meets in found[:n], those with the fewest cheap live literals first.
+
+    A literal weighs exp(-GREED cost / remaining budget). If a region has no live literal left, it stands alone in the
+    list with weight 0: the node holds no good centre.
+    """
+    n_dims, hits = x.shape[0], np.int64(0)
     additive = question.norm == ADDITIVE
     scale = GREED / (budget - base) if budget < math.inf and budget > base else 0.0
     for r in range(regions.count[0] - 1, -1, -1):
@@ -82,8 +84,7 @@ def choose_region(
                 break
         if not met:
             continue
-        hits += 1
-        weight, alive = 0.0, 0
+        total_weight, alive = 0.0, 0
         for d in range(n_dims):
             for side in range(2):
                 p = np.int64(regions.below[r, d] if side == 0 else regions.above[r, d])
@@ -91,12 +92,17 @@ def choose_region(
                     cost = literal_cost(question, paid, member, d, p)
                     total = base + cost if additive else max(base, cost)
                     if total < budget:
-                        weight += math.exp(-scale * (total - base))
+                        total_weight += math.exp(-scale * (total - base))
                         alive += 1
         if alive == 0:
-            return r, 0
-        if weight < best_weight:
-            best, best_weight, best_alive = r, weight, alive
+            found[0], weight[0] = r, 0.0
+            return np.int64(1)  # type: ignore[return-value]
+        i = hits
+        while i > 0 and weight[i - 1] > max(total_weight, 1e-300):
+            found[i], weight[i] = found[i - 1], weight[i - 1]
+            i -= 1
+        found[i], weight[i] = r, max(total_weight, 1e-300)
+        hits += 1
         if hits >= MAX_HITS:
             break
-    return best, best_alive
+    return hits  # type: ignore[return-value]

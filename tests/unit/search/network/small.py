@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 
@@ -19,8 +19,7 @@ def network(rng: np.random.Generator, features: int, hidden: tuple[int, ...], cl
     outputs = 1 if classes == 2 else classes
     sizes = (features, *hidden, outputs)
     layers = tuple(
-        Affine.exact(rng.normal(size=(b, a)) / np.sqrt(a) * 1.5, rng.normal(size=b) * 0.7)
-        for a, b in zip(sizes[:-1], sizes[1:], strict=True)
+        Affine.exact(rng.normal(size=(b, a)) / np.sqrt(a) * 1.5, rng.normal(size=b) * 0.7) for a, b in pairwise(sizes)
     )
     decision = Decision.POSITIVE if classes == 2 else Decision.ARGMAX
     info = ModelInfo(
@@ -70,7 +69,7 @@ def truth_on_whole_numbers(problem: RecourseProblem) -> float:
 def truth_on_a_line(problem: RecourseProblem) -> float:
     """One numeric feature: the margins are piecewise linear, so the wrong points are intervals with known ends."""
     model = problem.model
-    low, high = max(float(problem.lower[0]), -50.0), min(float(problem.upper[0]), 50.0)
+    low, high = max(float(problem.lower[0]), -1e5), min(float(problem.upper[0]), 1e5)
     kinks = _kinks(model, low, high)
     sign = 1.0 if problem.target_index == 1 else -1.0
     values = sign * model.scores(np.array(kinks)[:, None])[:, 0]
