@@ -84,6 +84,10 @@ class Explainer:
         on_progress: OnProgress | None = None,
     ) -> Region | NoRegion:
         """The closest centre whose whole room has the wanted class; see `Region` and `NoRegion`."""
+        if on_progress is not None and not callable(on_progress):
+            raise InputError(f"on_progress={on_progress!r} must be a function of one Step")
+        if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
+            raise InputError(f"seed={seed!r} must be a whole number of at least 0")
         clock = Clock(_seconds(time_limit), on_progress)
         chosen = Method.parse(method)
         if len(self.model.info.classes) == 1 and target is None:
@@ -214,7 +218,7 @@ class Explainer:
 
         ``norm`` is "linf" (boxes), "l2" (balls) or "l1" (diamonds). ``target=None``: the class of the point itself.
         """
-        if norm not in ROOM_OF_NORM:
+        if not isinstance(norm, str) or norm not in ROOM_OF_NORM:
             raise InputError(f'norm={norm!r} is unknown; use "linf", "l2" or "l1"')
         from elbowroom.search.radius import largest_radius
 

@@ -7,7 +7,9 @@ covers ties that go to the rival, the original's rounding in any summation order
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
@@ -15,7 +17,10 @@ from elbowroom.models.base import Decision, Link, Model, ModelInfo
 from elbowroom.models.linear import Affine, LinearModel
 from elbowroom.models.network import ReluNetwork
 from elbowroom.models.trees import TreeEnsemble
-from elbowroom.numerics import EPS, Floats, gamma, smallest_quantum, sums_are_exact
+from elbowroom.numerics import EPS, Floats, gamma, next_down, next_up, smallest_quantum, sums_are_exact
+
+
+SMALLEST_PROBABILITY: Final = 1e-9  # of logistic functions; closer to 0 or 1 their rounding outgrows their change
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +75,7 @@ def contrast(info: ModelInfo, target: int, probability: float | None) -> Contras
         if info.link is Link.IDENTITY:
             row = np.zeros((1, n_classes))
             row[0, target] = 1.0
-            return Contrast(row, np.array([probability]), (True,), np.array([8 * EPS]), (-1,))
+            return Contrast(row, np.array([probability]), (True,), np.zeros(1), (-1,))
         if n_classes > 2:
             raise NotImplementedError("a probability threshold on a softmax of more than two classes is not linear")
         # two softmax outputs: p_t >= tau  <=>  score_t - score_j >= log(tau / (1 - tau))
@@ -113,6 +118,9 @@ def tree_margins(model: TreeEnsemble, target: int, probability: float | None = N
     leaves = model.leaves
     value = leaves.value @ c.matrix.T  # one or two nonzeros per row: each entry is one rounded difference
     threshold = c.threshold * model.divisor
+    if probability is not None and model.info.link is Link.IDENTITY:
+        parts = np.concatenate([leaves.value[:, target], model.base[target : target + 1]])
+        threshold = np.array([least_sum(probability, model.divisor, parts, leaves.n_trees + 2)])
     base = model.base @ c.matrix.T - threshold
     biggest = np.zeros(len(threshold))
     for k in range(leaves.n_trees):
@@ -140,12 +148,36 @@ def tree_margins(model: TreeEnsemble, target: int, probability: float | None = N
     return TreeMargins(value, base, slack)
 
 
+def least_sum(probability: float, divisor: float, parts: Floats, terms: int) -> float:
+    """The smallest sum of leaf values whose computed mean, fl(sum / divisor), reaches the probability.
+
+    Dividing is monotone, also when rounded, so the sums that reach it are a half line of floats: seven votes of ten do
+    reach 0.7, although fl(0.7 * 10) may lie on either side. Sums that need no rounding are multiples of the quantum of
+    their parts, so the half line may start at the next multiple; comparing with that one is exact, too.
+    """
+    least = probability * divisor
+    while least / divisor >= probability:
+        least = float(next_down(least))
+    while least / divisor < probability:
+        least = float(next_up(least))
+    quantum = smallest_quantum(parts)
+    if quantum > 0 and sums_are_exact(parts, terms):
+        least = math.ceil(least / quantum) * quantum
+    return least
+
+
 def holds_probability(info: ModelInfo, probability: float | None) -> str | None:
     """The reason why a probability threshold cannot be asked of this model, or None."""
     if probability is None:
         return None
     if info.link is Link.NONE:
         return f"{info.source} gives no probabilities"
+    least = SMALLEST_PROBABILITY
+    if info.link is not Link.IDENTITY and not least <= probability <= 1.0 - least:
+        return (
+            f"{info.source} computes its probabilities as 1 / (1 + exp(-score)), which says nothing reliable below "
+            f"{least:g} and above 1 - {least:g}"
+        )
     if info.link is Link.SOFTMAX and len(info.classes) > 2:
         return (
             f"{info.source} is a softmax over {len(info.classes)} classes, where a probability threshold is not linear"

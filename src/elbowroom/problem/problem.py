@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -50,6 +50,8 @@ class RecourseProblem:
         predicted = int(model.info.labels_of(model.scores(factual[None]))[0])
         if isinstance(rules, (AtMost, LinearRule)):
             rules = (rules,)
+        if isinstance(rules, str) or not isinstance(rules, Iterable):
+            raise InputError(f"rules={rules!r}: give a list of AtMost(k) and LinearRule({{...}}, low, high)")
         return cls(
             model,
             space,

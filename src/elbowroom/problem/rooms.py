@@ -17,7 +17,7 @@ from typing import TypeAlias
 import numpy as np
 
 from elbowroom.errors import InputError
-from elbowroom.numerics import Floats
+from elbowroom.numerics import BIGGEST, Floats
 from elbowroom.problem.space import Space, _number, _unknown
 
 Radius: TypeAlias = "float | Mapping[str, float] | Sequence[float] | Floats"
@@ -89,7 +89,7 @@ class Ball(Room):
     categories: Mapping[str, str] | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "radius", _frozen(self.radius, "Ball radius"))
+        object.__setattr__(self, "radius", _frozen(self.radius, "Ball radius", needed=True))
 
     def walls(self, space: Space) -> Walls:
         r = _half_widths(self.radius, space, "Ball radius")
@@ -108,7 +108,7 @@ class Diamond(Room):
     categories: Mapping[str, str] | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "radius", _frozen(self.radius, "Diamond radius"))
+        object.__setattr__(self, "radius", _frozen(self.radius, "Diamond radius", needed=True))
 
     def walls(self, space: Space) -> Walls:
         r = _half_widths(self.radius, space, "Diamond radius")
@@ -119,9 +119,9 @@ class Diamond(Room):
         return self.radius if isinstance(self.radius, float) else None
 
 
-def _frozen(radius: Radius | None, what: str) -> Radius | None:
+def _frozen(radius: Radius | None, what: str, needed: bool = False) -> Radius | None:
     """Check the numbers and take a copy that nobody can change."""
-    if radius is None:
+    if radius is None and not needed:
         return None
     if isinstance(radius, Mapping):
         return {str(k): _length(v, f"{what}[{k!r}]") for k, v in radius.items()}
@@ -132,6 +132,8 @@ def _frozen(radius: Radius | None, what: str) -> Radius | None:
 
 def _length(value: object, what: str) -> float:
     number = _number(value, what)
+    if isinstance(value, (bool, np.bool_)):
+        raise InputError(f"{what} = {value!r} must be a number")
     if not (math.isfinite(number) and number >= 0):
         raise InputError(f"{what} = {value!r} must be a finite number of at least 0")
     return number
@@ -153,7 +155,8 @@ def _half_widths(radius: Radius | None, space: Space, what: str) -> Floats:
             widths[space.position[name]] = width
         return widths
     if isinstance(radius, (int, float)):
-        return np.where(in_group, 0.0, radius * space.scale)
+        with np.errstate(over="ignore"):  # a room wider than all floats is a room of all floats
+            return np.where(in_group, 0.0, np.minimum(radius * space.scale, BIGGEST))
     widths = np.asarray(radius, dtype=np.float64)
     if widths.shape != (len(space.names),):
         raise InputError(
@@ -165,6 +168,8 @@ def _half_widths(radius: Radius | None, space: Space, what: str) -> Floats:
 def _free_groups(categories: Mapping[str, str] | None, space: Space) -> tuple[int, ...]:
     names = [g.name for g in space.groups]
     free = []
+    if categories is not None and not isinstance(categories, Mapping):
+        raise InputError(f'categories={categories!r}: give a mapping from one-hot group to "any" or "fixed"')
     for name, freedom in (categories or {}).items():
         if name not in names:
             raise InputError(f"categories: unknown one-hot group {name!r}; the groups are {names}")

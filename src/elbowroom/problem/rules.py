@@ -33,12 +33,18 @@ class LinearRule:
     high: float = math.inf
 
     def __post_init__(self) -> None:
+        if not isinstance(self.coefficients, Mapping):
+            raise InputError(f"LinearRule({self.coefficients!r}): give a mapping from column name to coefficient")
+        for side in ("low", "high"):
+            object.__setattr__(self, side, _number(getattr(self, side), f"LinearRule {side}"))
         checked = {str(k): _number(v, f"LinearRule coefficient of {k!r}") for k, v in self.coefficients.items()}
         object.__setattr__(self, "coefficients", checked)
         if not checked or not all(math.isfinite(v) for v in checked.values()):
             raise InputError("LinearRule needs at least one coefficient, all of them finite")
         if math.isnan(self.low) or math.isnan(self.high) or self.low > self.high:
             raise InputError(f"LinearRule: low {self.low} must not be above high {self.high}")
+        if self.low == math.inf or self.high == -math.inf:
+            raise InputError(f"LinearRule: no number lies between {self.low} and {self.high}; leave a side out to open it")
 
     def row(self, space: Space) -> Floats:
         """The coefficients as an array over the columns of a space."""

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -54,6 +54,13 @@ class Feature:
 
     def __post_init__(self) -> None:
         set_field = object.__setattr__
+        if not isinstance(self.name, str):
+            raise InputError(f"feature {self.name!r}: the name must be text, for example {str(self.name)!r}")
+        if not isinstance(self.immutable, (bool, np.bool_)):
+            raise InputError(f"feature {self.name!r}: immutable={self.immutable!r} must be True or False")
+        if self.unit is not None and not isinstance(self.unit, str):
+            raise InputError(f"feature {self.name!r}: unit={self.unit!r} must be text, for example 'months'")
+        set_field(self, "immutable", bool(self.immutable))
         set_field(self, "kind", _parse(Kind, self.kind, f"feature {self.name!r}: kind"))
         set_field(self, "direction", _parse(Direction, self.direction, f"feature {self.name!r}: direction"))
         for what in ("lower", "upper", "scale", "weight"):
@@ -90,6 +97,20 @@ class Group:
     members: tuple[str, ...]
     weight: float = 1.0
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str):
+            raise InputError(f"one-hot group {self.name!r}: the name must be text")
+        if isinstance(self.members, str) or not isinstance(self.members, Iterable):
+            raise InputError(f"one-hot group {self.name!r}: members={self.members!r}: give a list of column names")
+        object.__setattr__(self, "members", tuple(self.members))
+        weight = _number(self.weight, f"one-hot group {self.name!r}: weight")
+        if not (math.isfinite(weight) and weight > 0):
+            raise InputError(
+                f"one-hot group {self.name!r}: weight {weight} must be a positive number; "
+                "declare the group immutable to forbid a change"
+            )
+        object.__setattr__(self, "weight", weight)
+
 
 @dataclass(frozen=True)
 class Space:
@@ -101,12 +122,18 @@ class Space:
     def __post_init__(self) -> None:
         object.__setattr__(self, "features", tuple(self.features))
         object.__setattr__(self, "groups", tuple(self.groups))
+        for part, kind in (*((f, Feature) for f in self.features), *((g, Group) for g in self.groups)):
+            if not isinstance(part, kind):
+                raise InputError(f"a space is made of Feature and Group objects, not {part!r}")
         names = [f.name for f in self.features]
         if not names:
             raise InputError("a space needs at least one feature")
         twice = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
         if twice:
             raise InputError(f"column names must differ; {twice} occur more than once")
+        group_names = [g.name for g in self.groups]
+        if len(set(group_names)) < len(group_names):
+            raise InputError(f"the names of one-hot groups must differ: {group_names}")
         seen: set[str] = set()
         known = {f.name: f for f in self.features}
         for group in self.groups:
@@ -169,6 +196,8 @@ class Space:
     @classmethod
     def plain(cls, names: Sequence[str]) -> Space:
         """Unbounded numeric features of scale 1: the paper's protocol."""
+        if isinstance(names, str) or not isinstance(names, Iterable):
+            raise InputError(f"Space.plain({names!r}): give a list of column names")
         return cls(tuple(Feature(str(name)) for name in names))
 
     @classmethod
@@ -200,7 +229,10 @@ class Space:
                 f"Space.from_frame takes a pandas DataFrame, not {type(frame).__name__}; for an array use Space.plain(names)"
             )
         names = [str(c) for c in frame.columns]
-        group_columns = {g: tuple(map(str, members)) for g, members in (one_hot or {}).items()}
+        twice = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
+        if twice:
+            raise InputError(f"column names must differ; {twice} occur more than once")
+        group_columns = _groups(one_hot)
         in_group = {m for members in group_columns.values() for m in members}
         fixed = _named(immutable, [*names, *group_columns], "immutable")
         for g, members in group_columns.items():
@@ -212,35 +244,37 @@ class Space:
             _named(binary, names, "binary") | in_group,
             _named(numeric, names, "numeric"),
         )
+        torn = (whole & zero_one) | (whole & real) | (zero_one & real)
+        if torn:
+            raise InputError(f"columns {sorted(torn)} are declared to be of two kinds; a column has one")
         if up & down:
             raise InputError(
                 f"columns {sorted(up & down)} cannot be both increasing and decreasing; declare them immutable instead"
             )
-        own_bounds = dict(bounds) if isinstance(bounds, Mapping) else {}
-        own_scale = dict(scale) if isinstance(scale, Mapping) else {}
-        _named(own_bounds, names, "bounds"), _named(own_scale, names, "scale")
-        _named(weights or {}, [*names, *group_columns], "weights"), _named(units or {}, names, "units")
+        if not isinstance(bounds, Mapping) and bounds not in ("data", "none"):
+            raise InputError(
+                f'bounds={bounds!r} is unknown; use "data", "none" or a mapping from column to (low, high)'
+            )
+        own_bounds = _by_name({} if isinstance(bounds, str) else bounds, names, "bounds")
+        own_scale = _by_name({} if isinstance(scale, str) else scale, names, "scale")
+        prices = _by_name(weights or {}, [*names, *group_columns], "weights")
+        own_units = _by_name(units or {}, names, "units")
         features = []
         for column, name in zip(frame.columns, names, strict=True):
             values = _column(frame[column], name)
             kind = _kind(name, frame[column], values, whole, zero_one, real)
             low, high = float(values.min()), float(values.max())
             spread = _spread(values, scale if isinstance(scale, str) else "range")
-            if isinstance(bounds, str):
-                if bounds not in ("data", "none"):
-                    raise InputError(
-                        f'bounds={bounds!r} is unknown; use "data", "none" or a mapping from column to (low, high)'
-                    )
-                if bounds == "none":
-                    low, high = -math.inf, math.inf
-            elif name in own_bounds:
+            if kind is Kind.BINARY:
+                low, high = 0.0, 1.0
+            elif bounds == "none":
+                low, high = -math.inf, math.inf
+            if name in own_bounds:
                 pair = own_bounds[name]
                 if not (isinstance(pair, Sequence) and len(pair) == 2):
                     raise InputError(f"bounds of {name!r} must be a pair (low, high), not {pair!r}")
                 low = low if pair[0] is None else _number(pair[0], f"lower bound of {name!r}")
                 high = high if pair[1] is None else _number(pair[1], f"upper bound of {name!r}")
-            if kind is Kind.BINARY:
-                low, high = 0.0, 1.0
             features.append(
                 Feature(
                     name,
@@ -253,12 +287,12 @@ class Space:
                     else Direction.DECREASING
                     if name in down
                     else Direction.ANY,
-                    scale=float(own_scale.get(name, spread if spread > 0 and math.isfinite(spread) else 1.0)),
-                    weight=float((weights or {}).get(name, 1.0)),
-                    unit=(units or {}).get(name),
+                    scale=own_scale.get(name, spread if spread > 0 and math.isfinite(spread) else 1.0),
+                    weight=prices.get(name, 1.0),
+                    unit=own_units.get(name),
                 )
             )
-        groups = tuple(Group(g, members, float((weights or {}).get(g, 1.0))) for g, members in group_columns.items())
+        groups = tuple(Group(g, members, prices.get(g, 1.0)) for g, members in group_columns.items())
         return cls(tuple(features), groups)
 
     def select(self, names: Sequence[str]) -> Space:
@@ -281,10 +315,12 @@ class Space:
                 raise InputError(f"{what}: one row is wanted, the frame has {len(row)}; pass frame.iloc[[i]]")
             row = row.iloc[0]
         if isinstance(row, pd.Series):
+            if not row.index.is_unique:
+                raise InputError(f"{what}: {list(row.index[row.index.duplicated()])[:8]} occur more than once in its index")
             row = row.to_dict()
         if isinstance(row, Mapping):
             if row and all(isinstance(k, (int, np.integer)) for k in row) and not set(map(str, row)) & set(self.names):
-                row = list(row.values())
+                row = _by_position(row, what)
             else:
                 row = {str(k): v for k, v in row.items()}
                 missing = [n for n in self.names if n not in row]
@@ -342,7 +378,10 @@ def _parse(enum: type[E], value: E | str, what: str) -> E:
 
 def _number(value: object, what: str) -> float:
     if isinstance(value, (bool, np.bool_, int, float, np.integer, np.floating)):
-        return float(value)
+        try:
+            return float(value)
+        except OverflowError:
+            raise InputError(f"{what}: a number with {len(str(value))} digits is beyond float64") from None
     raise InputError(f"{what}: {value!r} is not a number; encode categories as 0/1 columns first")
 
 
@@ -366,8 +405,38 @@ def _spread(values: Floats, scale: str) -> float:
     raise InputError(f'scale={scale!r} is unknown; use "range", "std", "none" or a mapping from column to number')
 
 
+def _by_position(row: Mapping[int, object], what: str) -> list[object]:
+    """Values under whole-number keys, for columns that have other names: 0, 1, ... are positions in any order; other
+    keys say nothing, so they must at least not be out of order."""
+    keys = [int(k) for k in row]
+    if sorted(keys) == list(range(len(keys))):
+        return [row[k] for k in range(len(keys))]
+    if keys != sorted(keys):
+        raise InputError(f"{what}: the labels {keys[:8]} are neither column names nor positions; name the values")
+    return list(row.values())
+
+
+def _groups(one_hot: object) -> dict[str, tuple[str, ...]]:
+    if one_hot is None:
+        return {}
+    cure = "give a mapping from group to its columns, for example {'housing': ['housing_own', 'housing_rent']}"
+    if not isinstance(one_hot, Mapping):
+        raise InputError(f"one_hot={one_hot!r}: {cure}")
+    for name, members in one_hot.items():
+        if isinstance(members, str) or not isinstance(members, Iterable):
+            raise InputError(f"one_hot[{name!r}]={members!r}: {cure}")
+    return {str(name): tuple(map(str, members)) for name, members in one_hot.items()}
+
+
+def _by_name(given: object, known: Sequence[str], what: str) -> dict[str, Any]:
+    if not isinstance(given, Mapping):
+        raise InputError(f"{what}={given!r}: give a mapping from column name to value")
+    _named(given, known, what)
+    return {str(name): value for name, value in given.items()}
+
+
 def _named(given: Iterable[str], known: Sequence[str], what: str) -> set[str]:
-    if isinstance(given, str):
+    if isinstance(given, str) or not isinstance(given, Iterable):
         raise InputError(f"{what}={given!r}: give a list of column names")
     names = {str(g) for g in given}
     for name in sorted(names):
@@ -377,7 +446,7 @@ def _named(given: Iterable[str], known: Sequence[str], what: str) -> set[str]:
 
 
 def _column(series: pd.Series, name: str) -> Floats:
-    if not (pd.api.types.is_numeric_dtype(series) or pd.api.types.is_bool_dtype(series)):
+    if not pd.api.types.is_any_real_numeric_dtype(series) and not pd.api.types.is_bool_dtype(series):
         raise InputError(
             f"column {name!r} holds {series.dtype} values; encode it as numbers or as one-hot columns first"
         )

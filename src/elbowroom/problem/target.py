@@ -24,6 +24,8 @@ class Target:
     def __post_init__(self) -> None:
         if isinstance(self.label, np.generic):  # np.str_("a") and "a" must be one label, also in seals and files
             object.__setattr__(self, "label", self.label.item())
+        if not isinstance(self.label, Hashable):
+            raise InputError(f"Target({self.label!r}): a class label is one word, number or truth value")
         if self.probability is not None:
             tau = _number(self.probability, "Target probability")
             if not 0.0 < tau < 1.0:

@@ -116,6 +116,8 @@ class Region:
             return self.body.contains(self.space.row(rows)[None])
         if isinstance(frame, pd.DataFrame):
             ordered = frame.rename(columns=str)
+            if not ordered.columns.is_unique:
+                raise InputError("contains: column names of the rows must differ")
             missing = [n for n in self.space.names if n not in ordered.columns]
             if missing:
                 raise InputError(f"contains: the rows lack the columns {missing}")
@@ -126,6 +128,8 @@ class Region:
 
     def sample(self, n: int, seed: int = 0) -> pd.DataFrame:
         """Random points of the region."""
+        if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 0:
+            raise InputError(f"sample({n!r}): give a number of points of at least 0")
         return pd.DataFrame(self.body.sample(n, seed), columns=list(self.space.names))
 
     # ---- for people -------------------------------------------------------------------------------------------------

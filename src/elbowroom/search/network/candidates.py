@@ -8,7 +8,7 @@ import numpy as np
 
 from elbowroom.models.margins import network_margins
 from elbowroom.models.network import ReluNetwork
-from elbowroom.numerics import Floats
+from elbowroom.numerics import TOLERANCES, Floats
 from elbowroom.problem import RecourseProblem
 from elbowroom.result import Certificate, Counterexample
 from elbowroom.search.contract import Accept, Clock
@@ -17,6 +17,10 @@ from elbowroom.search.network.margins import MarginNetwork
 from elbowroom.search.network.moves import Moves
 from elbowroom.search.network.objective import MoveProgram
 from elbowroom.search.network.scenarios import Scenarios
+
+# Aimed-for margin as a share of the margin that the factual lacks: costs about the same share of the distance,
+# a tenth of the gap at which an answer counts as optimal.
+SAFETY = 0.1 * TOLERANCES.continuous_gap
 
 
 @dataclass(eq=False)
@@ -38,6 +42,7 @@ class Hunt:
     rounding: float = 0.0  # how far computed margins may be from real ones within the present cutoff
     counters: dict[str, float] = field(default_factory=dict)
     undecided: str = ""
+    safety: float = 0.0  # margin that candidates aim for: the judge's work grows as margins shrink
     refuted: bool = False  # the centre offered last has a point of another class in its room
     _refused: set[bytes] = field(default_factory=set)
 
@@ -54,6 +59,8 @@ class Hunt:
         network = network.divided(_size_of_margins(network, moves, scenarios, rng))
         hunt = cls(problem, network, moves, scenarios, MoveProgram(moves), accept, clock, rng)
         hunt.set_cutoff(1.0)
+        missing = -float(network.worst(scenarios.points(problem.factual)).min())
+        hunt.safety = SAFETY * max(missing, 0.01)
         return hunt
 
     def set_cutoff(self, cutoff: float) -> None:

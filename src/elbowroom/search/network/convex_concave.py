@@ -10,7 +10,6 @@ import numpy as np
 
 from elbowroom.numerics import Bools, Floats
 from elbowroom.search.network.candidates import Hunt
-from elbowroom.search.network.incumbent import SAFETY
 from elbowroom.search.network.region import Part
 
 MOST_CUTS = 60
@@ -43,7 +42,7 @@ class _Inner:
         active = np.where(self.out[r] > 0.0, self.pattern[j], self.z[j] > 0.0)
         slope = (self.out[r] * active) @ self.weight
         g = self.hunt.moves.pull(np.where(self.hunt.scenarios.following(x, slice(j, j + 1))[0], slope, 0.0))
-        return g, SAFETY - value + float(g @ v)
+        return g, self.hunt.safety - value + float(g @ v)
 
 
 def improve(hunt: Hunt, start: Floats, rounds: int = 8, part: Part | None = None) -> bool:
@@ -87,10 +86,10 @@ def _solve_inner(hunt: Hunt, x: Floats, target: float, part: Part) -> Floats | N
         v = moves.of_center(center)
         value = inner.values(center)
         worst = [divmod(int(k), value.shape[1]) for k in np.argsort(value, axis=None, kind="stable")[:3]]
-        violated = [(j, r) for j, r in worst if value[j, r] < SAFETY - 1e-9]
+        violated = [(j, r) for j, r in worst if value[j, r] < hunt.safety - 1e-9]
         if not violated:
             known = len(hunt.scenarios)
-            if hunt.attack(center) >= 0.5 * SAFETY:
+            if hunt.attack(center) >= 0.5 * hunt.safety:
                 return center
             value = inner.values(center)
             violated = [(j, int(np.argmin(value[j]))) for j in range(known, len(value))]

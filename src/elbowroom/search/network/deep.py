@@ -18,7 +18,7 @@ from elbowroom.search.network.branching import End, discrete_children, halves
 from elbowroom.search.network.candidates import Hunt
 from elbowroom.search.network.deep_bounds import DeepBounds, Phases
 from elbowroom.search.network.deep_program import Copies, assemble
-from elbowroom.search.network.incumbent import SAFETY, descend
+from elbowroom.search.network.incumbent import descend
 from elbowroom.search.network.objective import MoveProgram
 from elbowroom.search.network.region import Part, Reach
 
@@ -238,7 +238,7 @@ class DeepTree:
             self.loose = min(self.loose, bound)
             return None
         for _ in range(8):
-            if self._load(node, polished, node.copies, margin=2.0 * SAFETY) is None:
+            if self._load(node, polished, node.copies, margin=hunt.safety) is None:
                 break
             solved = self.program.nearest(max(hunt.clock.remaining, 0.0))
             if solved.x is None:

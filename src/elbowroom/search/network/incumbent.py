@@ -1,7 +1,7 @@
 """Good centres without a proof: sequential linear programs over the scenarios.
 
 At a centre x the margin of each scenario is replaced by its tangent, margin(y_s(x)) + grad . (y_s(x') - y_s(x)), and the
-closest x' for which all tangents reach a small SAFETY margin is the next centre (a linear program). The attack adds
+closest x' for which all tangents reach a small safety margin is the next centre (a linear program). The attack adds
 scenarios on the way. Starts: the factual, gradient ascent from it, and random points of the wanted class nearby.
 """
 
@@ -15,8 +15,6 @@ from elbowroom.numerics import Floats
 from elbowroom.search.network.candidates import Hunt
 from elbowroom.search.network.region import Part
 
-SAFETY = 1e-7  # margin aimed for (margins are scaled to about 1): the judge needs some air
-
 
 def descend(hunt: Hunt, start: Floats, rounds: int = 40, part: Part | None = None) -> bool:
     """Sequential linear programs from a start; offers what survives the attack. True if the best improved."""
@@ -29,7 +27,7 @@ def descend(hunt: Hunt, start: Floats, rounds: int = 40, part: Part | None = Non
             break
         weakest = hunt.attack(x, starts=6, rounds=8, remember=4)
         distance = hunt.problem.measure(x)
-        if weakest >= 0.5 * SAFETY and distance < hunt.best_distance * (1.0 - 1e-9):
+        if weakest >= 0.5 * hunt.safety and distance < hunt.best_distance * (1.0 - 1e-9):
             improved |= hunt.offer(x)
         Y = scenarios.points(x)
         margin = network.margins(Y)
@@ -40,7 +38,7 @@ def descend(hunt: Hunt, start: Floats, rounds: int = 40, part: Part | None = Non
             value, slope, _ = network.gradient(Y[chosen], np.full(chosen.size, r))
             tangent = moves.pull(np.where(scenarios.following(x, chosen), slope, 0.0))
             rows.append(tangent)
-            lows.append(SAFETY - value + tangent @ v)
+            lows.append(hunt.safety - value + tangent @ v)
         reach = 1e9 if not np.isfinite(hunt.best_distance) else max(hunt.best_distance, 1e-12)
         hunt.program.start(np.vstack(rows), np.concatenate(lows), part.low, part.high, reach)
         solved = hunt.program.nearest()

@@ -23,6 +23,7 @@ from elbowroom.search.network.shallow_bounds import Fact, Row, ShallowBounds
 
 VIOLATED = -1e-7  # margins are scaled to about 1; the safety margin of incumbents has the same size
 MOST_CUTS = 200
+PATIENCE, LITTLE = 6, 0.05  # stop cutting after so many rounds that close less than this share of the gap
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,17 +83,20 @@ class ShallowTree:
         if reach is None:
             return
         bounds.refresh()
+        bounds.enter(reach, node.facts)
         v = reach.low
-        facts = [bounds.fact_row(fact, reach, v) for fact in node.facts]
+        facts = [bounds.fact_row(fact, v) for fact in node.facts]
         G = np.vstack([np.array([g for g, _ in facts]).reshape(-1, moves.size), node.G])
         h = np.concatenate([np.array([b for _, b in facts]), node.h])
         self.program.start(G, h, reach.low, node.part.high, self.cutoff)
         own: list[Row] = []
         violated: tuple[int, int] | None = None
         row: Row | None = None
+        history: list[float] = []
         for _ in range(MOST_CUTS):
             solved = self.program.nearest()
             bound = max(bound, solved.bound)
+            history.append(bound)
             if bound >= self._goal():
                 return
             if solved.x is None:  # the solver claims infeasibility without a valid proof
@@ -118,7 +122,7 @@ class ShallowTree:
                     return
             elif not pairs:
                 return
-            made = [((j, r), bounds.row(j, r, reach, node.facts, v)) for j, r in pairs]
+            made = [((j, r), bounds.row(j, r, v)) for j, r in pairs]
             useful = [(pair, r) for pair, r in made if r.value < -1e-9]
             if not useful:
                 violated, row = made[0]
@@ -127,11 +131,17 @@ class ShallowTree:
                 self.program.cut(r.g, r.h)
                 own.append(r)
             violated, row = useful[0]
-            if hunt.clock.expired:
+            if hunt.clock.expired or self._stalls(history):
                 break
         if self.nodes == 1 or (self.nodes % 10 == 1 and self.nodes < 2000):
             improve(hunt, moves.center(v), rounds=4)
         self._branch(node, bound, v, violated, row, own)
+
+    def _stalls(self, history: list[float]) -> bool:
+        """Further rounds of cuts would close little of the gap: branching does more."""
+        if len(history) <= PATIENCE:
+            return False
+        return history[-1] - history[-1 - PATIENCE] < LITTLE * (self._goal() - history[-1])
 
     def _candidate(self, part: Part, v: Floats, x: Floats, bound: float) -> bool:
         """A point that no attack breaks: polish it with a safety margin and ask the judge. True closes the node."""

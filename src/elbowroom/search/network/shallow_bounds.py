@@ -15,7 +15,7 @@ import numpy as np
 
 from elbowroom.numerics import Floats
 from elbowroom.search.network.envelope import relaxed_sum
-from elbowroom.search.network.first_layer import FirstLayer
+from elbowroom.search.network.first_layer import FirstLayer, Scope
 from elbowroom.search.network.region import Reach
 
 
@@ -41,16 +41,28 @@ class Row:
 class ShallowBounds(FirstLayer):
     """Rows for the program of a node."""
 
-    def row(self, j: int, r: int, reach: Reach, facts: tuple[Fact, ...], v: Floats) -> Row:
-        """The linear consequence of margin_r(y_j(x)) >= 0 that is strongest at v."""
-        scope = self.scope(j, reach)
-        low, high = self.ranges(scope, reach)
-        for fact in facts:
-            least, most = self.offset(fact.scenario, fact.neuron, j)
-            if fact.active:
-                low[fact.neuron] = max(low[fact.neuron], least)
-            else:
-                high[fact.neuron] = min(high[fact.neuron], most)
+    def enter(self, reach: Reach, facts: tuple[Fact, ...]) -> None:
+        """Begin a node: ranges are computed once per scenario and node."""
+        self._reach, self._facts = reach, facts
+        self._known: dict[int, tuple[Scope, Floats, Floats]] = {}
+
+    def _ranges_of(self, j: int) -> tuple[Scope, Floats, Floats]:
+        if j not in self._known:
+            scope = self.scope(j, self._reach)
+            low, high = self.ranges(scope, self._reach)
+            for fact in self._facts:
+                least, most = self.offset(fact.scenario, fact.neuron, j)
+                if fact.active:
+                    low[fact.neuron] = max(low[fact.neuron], least)
+                else:
+                    high[fact.neuron] = min(high[fact.neuron], most)
+            self._known[j] = (scope, low, high)
+        return self._known[j]
+
+    def row(self, j: int, r: int, v: Floats) -> Row:
+        """The linear consequence of margin_r(y_j(x)) >= 0 in the node that is strongest at v."""
+        reach = self._reach
+        scope, low, high = self._ranges_of(j)
         w = np.clip(self.clamps(v, j) - scope.start, 0.0, scope.caps)
         slope, loss = np.empty(w.size), np.empty(low.size)
         out = self.hunt.network.weights[1][r]
@@ -62,8 +74,9 @@ class ShallowBounds(FirstLayer):
         total = intercept + float(constant.sum())
         return Row(g, -total - self.hunt.rounding, total + float(g @ v), loss, move_loss)
 
-    def fact_row(self, fact: Fact, reach: Reach, v: Floats) -> tuple[Floats, float]:
+    def fact_row(self, fact: Fact, v: Floats) -> tuple[Floats, float]:
         """The linear consequence of a fact: z >= 0 or -z >= 0 with z bounded by the clamps' lines."""
+        reach = self._reach
         sign = 1.0 if fact.active else -1.0
         constant, g = self.clamps.upper_line(fact.scenario, sign * self.A[fact.neuron], reach.low, reach.high, v)
         z0 = sign * float(self.scope(fact.scenario, reach).z0[fact.neuron])

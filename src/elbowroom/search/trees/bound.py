@@ -29,9 +29,6 @@ from elbowroom.search.trees.compiled import kernel, sort_by
 from elbowroom.search.trees.gains import Scratch, clamp, extra, tree_gains
 from elbowroom.search.trees.question import ADDITIVE, Question
 
-ROUNDS = 4
-PROMISE = .5
-TILT = .5
 OPEN = 0  # the bound holds, the node lives on
 PRUNED = 1  # no centre of the node within the budget can pass this cell
 HOLDS = 2  # the cell is not bad by this engine's own sums (the judge was stricter): no bound
@@ -63,58 +60,27 @@ def bound(
     if deficit <= 0.0:
         return HOLDS, base
     deficit -= model.guard[rival]
-    for d in range(n_dims):
-        scratch.tilt[d] = 1.0
-    best = base
-    for round in range(ROUNDS):
-        if round > 0:
-            for d in range(n_dims):
-                o = question.pos_start[d]
-                for p in range(o + d + low[d], o + d + high[d] + 2):
-                    scratch.gain[p] = 0.0
-        most = 0.0
-        for tree in range(model.tree_start[rival], model.tree_start[rival + 1]):
-            most += tree_gains(
-                model,
-                question,
-                tree,
-                cell,
-                low,
-                high,
-                paid,
-                base,
-                budget,
-                -4.0 * model.biggest[rival],
-                scratch,
-                scratch.tilt,
-            )
-        if most < deficit:
-            return PRUNED, base
-        for d in range(n_dims):  # increments become the functions G
-            o = question.pos_start[d] + d
-            total = 0.0
-            for p in range(o + low[d], o + high[d] + 1):
-                total += scratch.gain[p]
-                scratch.gain[p] = total
-        if question.norm != ADDITIVE:
-            return fill_by_cost(question, low, high, x, paid, base, budget, deficit, scratch)
-        value, price = fill_by_ratio(question, low, high, x, paid, base, budget, deficit, scratch)
-        if price < 0.0 or base + value >= budget:
-            return PRUNED, base
-        if budget < math.inf and not tighten(question, low, high, paid, base, budget, deficit, price, scratch):
-            return PRUNED, base
-        best = max(best, base + value)
-        if budget == math.inf or value < PROMISE * (budget - base):
-            break
-        for d in range(n_dims):
-            if x[d] < low[d] or x[d] > high[d]:
-                return OPEN, best
-        top = 0.0
-        for d in range(n_dims):
-            top = max(top, scratch.used[d])
-        for d in range(n_dims):
-            scratch.tilt[d] *= 1.0 - TILT * scratch.used[d] / top
-    return OPEN, best
+    most = 0.0
+    for tree in range(model.tree_start[rival], model.tree_start[rival + 1]):
+        most += tree_gains(
+            model, question, tree, cell, low, high, paid, base, budget, -4.0 * model.biggest[rival], scratch
+        )
+    if most < deficit:
+        return PRUNED, base
+    for d in range(n_dims):  # increments become the functions G
+        o = question.pos_start[d] + d
+        total = 0.0
+        for p in range(o + low[d], o + high[d] + 1):
+            total += scratch.gain[p]
+            scratch.gain[p] = total
+    if question.norm != ADDITIVE:
+        return fill_by_cost(question, low, high, x, paid, base, budget, deficit, scratch)
+    value, price = fill_by_ratio(question, low, high, x, paid, base, budget, deficit, scratch)
+    if price < 0.0 or base + value >= budget:
+        return PRUNED, base
+    if budget < math.inf and not tighten(question, low, high, paid, base, budget, deficit, price, scratch):
+        return PRUNED, base
+    return OPEN, base + value
 
 
 @kernel
@@ -152,7 +118,6 @@ def steps_outwards(
     for i in range(1, size):
         scratch.step_cost[n_steps] = cost[i] - cost[i - 1] if concave else cost[i]
         scratch.step_gain[n_steps] = gain[i] - gain[i - 1]
-        scratch.step_dim[n_steps] = d
         n_steps += 1
     return n_steps
 
@@ -174,15 +139,11 @@ def fill_by_ratio(
     if deficit <= 0.0:
         return 0.0, 0.0
     missing, value = deficit, 0.0
-    for d in range(x.shape[0]):
-        scratch.used[d] = 0.0
     for t in range(n_steps):
         i = scratch.order[t]
         if scratch.step_gain[i] >= missing:
-            scratch.used[scratch.step_dim[i]] += missing
             return value + scratch.rank[i] * missing, scratch.rank[i]
         missing -= scratch.step_gain[i]
-        scratch.used[scratch.step_dim[i]] += scratch.step_gain[i]
         value += scratch.step_cost[i]
     return value, -1.0
 

@@ -6,8 +6,10 @@ kept in numba's disk cache. Where no place for a cache can be written, kernels a
 
 from __future__ import annotations
 
+import hashlib
 import logging
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
@@ -23,12 +25,31 @@ F = TypeVar("F", bound=Callable[..., Any])
 LOGGER = logging.getLogger("elbowroom.search.trees")
 
 
+def _digest() -> str:
+    """A fingerprint of all sources in this folder."""
+    digest = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+SOURCES = _digest()
+
+
 def kernel(function: F) -> F:
-    """Compile on first use, and keep the machine code on disk if there is a place for it."""
+    """Compile on first use, and keep the machine code on disk if there is a place for it.
+
+    Numba takes cached code for fresh as long as the function's own file is unchanged, but kernels call kernels of other
+    files: here the code is stamped with all of them.
+    """
     try:
-        return numba.njit(cache=True, error_model="numpy")(function)  # type: ignore[no-any-return]
+        compiled = numba.njit(cache=True, error_model="numpy")(function)
     except RuntimeError:  # numba found no directory that it may write to
         return numba.njit(error_model="numpy")(function)  # type: ignore[no-any-return]
+    cache_file = getattr(compiled._cache, "_cache_file", None)
+    if hasattr(cache_file, "_source_stamp"):
+        cache_file._source_stamp = SOURCES
+    return compiled  # type: ignore[no-any-return]
 
 
 @kernel

@@ -37,9 +37,6 @@ class Scratch(NamedTuple):
     step_gain: Floats
     hull_cost: Floats
     hull_gain: Floats
-    tilt: Floats
-    used: Floats
-    step_dim: Ints
 
     @classmethod
     def of(cls, model: Ensemble, question: Question) -> Scratch:
@@ -74,9 +71,6 @@ class Scratch(NamedTuple):
             np.zeros(n_steps),
             np.zeros(n_steps),
             np.zeros(n_steps),
-            np.ones(n_dims),
-            np.zeros(n_dims),
-            np.zeros(n_steps, np.int64),
         )
 
 
@@ -98,7 +92,7 @@ def extra(question: Question, paid: Floats, dim: int, position: int) -> float:
 @kernel
 def tree_gains(
     model: Ensemble, question: Question, tree: int, cell: Ints, low: Ints, high: Ints, paid: Floats,
-    base: float, budget: float, floor: float, scratch: Scratch, tilt: Floats,
+    base: float, budget: float, floor: float, scratch: Scratch,
 ) -> float:  # fmt: skip
     """Add the gains of one tree to scratch.gain (as increments); return its largest affordable gain."""
     additive = question.norm == ADDITIVE
@@ -121,7 +115,7 @@ def tree_gains(
                 continue
             gain = model.value[leaf] - model.value[present]
             first = n_entries
-            total, tilted, dearest, reachable = 0.0, 0.0, -1, True
+            total, dearest, reachable = 0.0, -1, True
             for e in range(model.entry_start[leaf], model.entry_start[leaf + 1]):
                 f = model.entry_dim[e]
                 o = question.edge_start[f] + 1
@@ -141,7 +135,6 @@ def tree_gains(
                 key[n_entries], position[n_entries], entry_cost[n_entries] = k, p, cost
                 if additive:
                     total += cost
-                    tilted += cost * tilt[f]
                 elif cost > total or dearest < 0:
                     total, dearest = cost, n_entries
                 n_entries += 1
@@ -154,8 +147,8 @@ def tree_gains(
                 if gain > 0.0:
                     if not additive:
                         share[i] = gain if i == dearest else 0.0
-                    elif tilted > 0.0:
-                        share[i] = gain * (entry_cost[i] * tilt[key[i] >> 1] / tilted)
+                    elif total > 0.0:
+                        share[i] = gain * (entry_cost[i] / total)
                     else:
                         share[i] = gain / (n_entries - first)
             scratch.leaf[n_leaves], scratch.leaf_start[n_leaves] = leaf, first

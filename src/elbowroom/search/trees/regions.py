@@ -103,6 +103,6 @@ def met_regions(
             i -= 1
         found[i], weight[i] = r, max(total_weight, 1e-300)
         hits += 1
-        if hits >= MAX_HITS:
+        if hits >= found.shape[0]:
             break
     return hits  # type: ignore[return-value]

@@ -1,0 +1,353 @@
+"""One hidden layer over a box: envelopes of whole neurons, and branching on inputs.
+
+f(x) = c + sum_q v_q relu(w_q . x + b_q). On a box, for ANY slopes theta_q in [0, 1] (where v_q > 0) and ANY vectors beta_q
+(where v_q < 0)
+
+    relu(z_q) >= theta_q z_q,      relu(z_q) <= alpha_q + beta_q . x,
+    alpha_q = max( max over the box of -beta_q . x,  b_q + max over the box of (w_q - beta_q) . x ),
+
+so that f(x) >= c + sum theta v (w.x + b) + sum v (alpha + beta.x), whose minimum over the box is explicit. The result is
+a proof whatever theta and beta are. Good ones come from a linear program whose rows are the sorted envelope cuts of
+Anderson et al. (2020), much tighter than chords because they see single inputs; nothing else of the program's answer
+is believed. Inputs along which f is monotone are fixed; where f is concave its minimum lies at a corner, and a split
+input takes only its two ends.
+"""
+
+from __future__ import annotations
+
+import heapq
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from itertools import count
+
+import highspy
+import numpy as np
+
+from elbowroom.certify.inputs import InputSet
+from elbowroom.certify.intervals import Interval
+from elbowroom.models import Affine
+from elbowroom.numerics import TINY, Bools, Floats, Ints, gamma
+
+_ROUNDS = 8  # of cuts per node
+_LITTLE = 0.02  # share of the gap that a round must close
+_SHARE = 0.1  # split points closer to an end than this share of the range move to the middle
+_ROOM_FOR_ERRORS = 1.01
+
+
+@dataclass(frozen=True, eq=False)
+class Neuron:
+    """The hidden layer and one row of the output, f(x) = constant + out . relu(W x + b)."""
+
+    layer: Affine
+    out: Floats
+    constant: float
+
+    def __call__(self, x: Floats) -> float:
+        return float(self.out @ np.maximum(self.layer(x), 0.0)) + self.constant
+
+
+def proven_value(f: Neuron, at: Interval, inputs: InputSet, theta: Floats, beta: Floats) -> float:
+    """The lower bound of the docstring above for the given theta (neurons,) and beta (neurons, inputs).
+
+    Neurons with a known sign (by ``at``) are linear or zero. Every rounding is bounded and subtracted.
+    """
+    W, b, v = f.layer.weight, f.layer.bias, f.out
+    upper = (v < 0.0) & at.unstable
+    slope = np.where(at.low >= 0.0, 1.0, np.where(at.high <= 0.0, 0.0, np.clip(theta, 0.0, 1.0)))
+    slope = np.where(upper, 0.0, slope)
+    beta = np.where(upper[:, None], beta, 0.0)
+    alpha = np.zeros(v.size)
+    if upper.any():
+        rows = beta[upper]
+        rest = W[upper] - rows
+        rounding = gamma(2) * (np.abs(W[upper]) + np.abs(rows)) @ inputs.magnitude * _ROOM_FOR_ERRORS
+        above = b[upper] - inputs.minima(-rest) + rounding
+        above += gamma(4) * (np.abs(b[upper]) + np.abs(above))
+        alpha[upper] = np.maximum(-inputs.minima(rows), above)
+    terms = np.where(upper, v * alpha, v * slope * b)
+    gradient = (v * slope) @ W + v @ beta
+    sizes = np.abs(v * slope) @ np.abs(W) + np.abs(v) @ np.abs(beta)
+    lowest = float(inputs.minima(gradient[None])[0])
+    error = gamma(v.size + 8) * (float(np.abs(terms).sum()) + abs(f.constant) + abs(lowest) + float(sizes @ inputs.magnitude))
+    return float(f.constant + terms.sum() + lowest - error * _ROOM_FOR_ERRORS - TINY)
+
+
+def sorted_cuts(a: Floats, z0: Floats, t: Floats) -> Floats:
+    """Slopes (in t, 0 <= t <= 1) of the concave envelopes of relu(z0 + a.t) at t, one row per neuron of open sign.
+
+    Start at the corner where z is largest and move inputs to their other end, those nearest to it first, until z would
+    become negative: inputs before that keep their slope, the one at which it happens shares, the others have none.
+    """
+    rows = np.arange(len(a))
+    towards = np.where(a >= 0.0, t, 1.0 - t)
+    order = np.argsort(towards, axis=1, kind="stable")
+    size = np.take_along_axis(np.abs(a), order, axis=1)
+    top = z0 + np.maximum(a, 0.0).sum(axis=1)
+    left = top[:, None] - np.cumsum(size, axis=1)
+    last = np.argmax(left < 0.0, axis=1)
+    kept = np.where(np.arange(a.shape[1]) < last[:, None], size, 0.0)
+    kept[rows, last] = left[rows, last] + size[rows, last]
+    slope = np.zeros_like(a)
+    np.put_along_axis(slope, order, kept, axis=1)
+    return np.asarray(slope * np.where(a >= 0.0, 1.0, -1.0))
+
+
+@dataclass(frozen=True, eq=False)
+class _Node:
+    inputs: InputSet
+    neurons: Ints  # of the inherited cuts
+    cuts: Floats  # their slopes in x
+
+
+@dataclass(frozen=True, eq=False)
+class _Looked:
+    """A node after its program: the proven value, a low point, tight cuts, and where to split."""
+
+    value: float
+    point: Floats
+    node: _Node
+    column: int | None
+    corner: bool
+
+
+class BoxSearch:
+    """Best-first search for a proof of f >= needed on a box."""
+
+    def __init__(self, f: Neuron, needed: float, deadline: float, attempt: Callable[[Floats], None]) -> None:
+        self.f, self.needed, self.deadline, self.attempt = f, needed, deadline, attempt
+        self.solver = highspy.Highs()  # type: ignore[no-untyped-call]
+        for option, value in (("output_flag", False), ("threads", 1), ("presolve", "off"), ("solver", "simplex")):
+            self.solver.setOptionValue(option, value)
+
+    def settle(self, inputs: InputSet) -> float | None:
+        """The smallest proven value (at least needed); None when time is up or precision ends. ``attempt`` sees every
+        low point and raises if one is a counterexample."""
+        width = inputs.lower.size
+        ticket = count()
+        first = self._look(_Node(inputs, np.zeros(0, dtype=np.int64), np.zeros((0, width))))
+        heap = [(first.value, next(ticket), first)]
+        smallest = np.inf
+        while heap:
+            value, _, looked = heapq.heappop(heap)
+            if value >= self.needed:
+                return float(min(smallest, value))
+            if time.perf_counter() > self.deadline or looked.column is None:
+                return None
+            for part in _parts(looked):
+                child = self._look(replace(looked.node, inputs=part))
+                better = max(child.value, value)
+                if better >= self.needed:
+                    smallest = min(smallest, better)
+                else:
+                    heapq.heappush(heap, (better, next(ticket), replace(child, value=better)))
+        return float(smallest)
+
+    def _interval(self, inputs: InputSet) -> Interval:
+        W, b = self.f.layer.weight, self.f.layer.bias
+        low, high = inputs.minima(W), -inputs.minima(-W)
+        slack = 2 * gamma(4) * (np.maximum(np.abs(low), np.abs(high)) + np.abs(b)) + TINY
+        return Interval(low + b - slack, high + b + slack)
+
+    def _fixed(self, inputs: InputSet) -> tuple[InputSet, Interval]:
+        """Fix inputs along which f cannot fall: the sign of the gradient is known on the whole box."""
+        W, v = self.f.layer.weight, self.f.out
+        at = self._interval(inputs)
+        while True:
+            T = v[:, None] * W
+            sure = (at.low >= 0.0) @ T
+            open_ = T[at.unstable]
+            slack = gamma(v.size + 4) * np.abs(T).sum(axis=0)
+            least = sure + np.minimum(open_, 0.0).sum(axis=0) - slack
+            most = sure + np.maximum(open_, 0.0).sum(axis=0) + slack
+            moving = inputs.lower < inputs.upper
+            up, down = moving & (least >= 0.0), moving & (most <= 0.0)
+            if not (up | down).any():
+                return inputs, at
+            inputs = replace(
+                inputs, upper=np.where(up, inputs.lower, inputs.upper), lower=np.where(down, inputs.upper, inputs.lower)
+            )
+            at = self._interval(inputs)
+
+    def _look(self, node: _Node) -> _Looked:
+        """Rounds of cuts; the best proven value of all rounds counts."""
+        inputs, at = self._fixed(node.inputs)
+        node = replace(node, inputs=inputs)
+        W, b, v = self.f.layer.weight, self.f.layer.bias, self.f.out
+        columns = inputs.moving
+        width = (inputs.upper - inputs.lower)[columns]
+        P, N = np.flatnonzero((v > 0.0) & at.unstable), np.flatnonzero((v < 0.0) & at.unstable)
+        z0, a = W @ inputs.lower + b, W[:, columns] * width
+        if not columns.size or not (P.size or N.size):
+            gradient = (v * (at.low >= 0.0)) @ W
+            point = inputs.minimizer(gradient)
+            self.attempt(point)
+            value = proven_value(self.f, at, inputs, np.zeros(v.size), np.zeros(W.shape))
+            return _Looked(value, point, node, None, False)
+        inherited = np.isin(node.neurons, N)
+        program = _Program(self, z0, a, v, at, P, N, node.neurons[inherited], node.cuts[inherited][:, columns] * width)
+        value, last, t = -np.inf, -np.inf, np.full(columns.size, 0.5)
+        if not inherited.any():
+            program.add(N, sorted_cuts(a[N], z0[N], t))
+        for k in range(_ROUNDS):
+            solved = program.solve()
+            if solved is None:
+                break
+            t, y, theta, mixed = solved
+            beta = np.zeros(W.shape)
+            beta[np.ix_(N, columns)] = mixed / width
+            value = max(value, proven_value(self.f, at, inputs, theta, beta))
+            if value >= self.needed or (k > 1 and value - last < _LITTLE * abs(self.needed - value)):
+                break
+            if time.perf_counter() > self.deadline:
+                break
+            last = value
+            slopes = sorted_cuts(a[N], z0[N], t)
+            if not program.add(N, slopes, y, t):
+                break
+        point = inputs.lower.copy()
+        point[columns] += t * width
+        point = np.clip(point, inputs.lower, inputs.upper)
+        self.attempt(point)
+        self.attempt(self._descend(point, inputs))
+        neurons, cuts = program.tight()
+        in_x = np.zeros((len(cuts), W.shape[1]))
+        in_x[:, columns] = cuts / width
+        column = self._column(columns, a, z0, v, N, P, t, program.heights)
+        return _Looked(value, point, _Node(inputs, neurons, in_x), column, not P.size)
+
+    def _descend(self, x: Floats, inputs: InputSet) -> Floats:
+        """Corner to corner along the gradient while f falls."""
+        W, v = self.f.layer.weight, self.f.out
+        best = self.f(x)
+        for _ in range(20):
+            gradient = (v * (self.f.layer(x) > 0.0)) @ W
+            corner = np.where(gradient > 0.0, inputs.lower, inputs.upper)
+            value = self.f(corner)
+            if value >= best:
+                break
+            x, best = corner, value
+        return x
+
+    def _column(
+        self, columns: Ints, a: Floats, z0: Floats, v: Floats, N: Ints, P: Ints, t: Floats, heights: Floats
+    ) -> int | None:
+        """The input to split: far from its ends, and with much weight in neurons whose relaxation errs."""
+        z = z0 + a @ t
+        loss = np.maximum(-v[N] * (heights - np.maximum(z[N], 0.0)), 0.0)
+        score = np.minimum(t, 1.0 - t) * (loss @ np.abs(a[N]))
+        if not score.max(initial=0.0) > 0.0:
+            open_ = np.concatenate([N, P])
+            score = np.abs(v[open_]) @ np.abs(a[open_])
+        return int(columns[np.argmax(score)]) if score.size and score.max() > 0.0 else None
+
+
+def _parts(looked: _Looked) -> list[InputSet]:
+    """Both ends where f is concave; else two halves, split at the low point or in the middle."""
+    inputs, i = looked.node.inputs, looked.column
+    assert i is not None
+    low, high = float(inputs.lower[i]), float(inputs.upper[i])
+    if looked.corner:
+        fixed = []
+        for end in (low, high):
+            lower, upper = inputs.lower.copy(), inputs.upper.copy()
+            lower[i] = upper[i] = end
+            fixed.append(replace(inputs, lower=lower, upper=upper))
+        return fixed
+    at = float(looked.point[i])
+    if min(at - low, high - at) < _SHARE * (high - low):
+        at = 0.5 * (low + high)
+    return list(inputs.halves(i, at))
+
+
+class _Program:
+    """min v.y + linear part over 0 <= t <= 1; y >= z, y >= 0 where v > 0, y <= cuts where v < 0."""
+
+    def __init__(
+        self, search: BoxSearch, z0: Floats, a: Floats, v: Floats, at: Interval, P: Ints, N: Ints, neurons: Ints,
+        slopes: Floats,
+    ) -> None:  # fmt: skip
+        self.solver, self.z0, self.a, self.v, self.P, self.N = search.solver, z0, a, v, P, N
+        n = a.shape[1]
+        self.n = n
+        sure: Bools = at.low >= 0.0
+        self.linear = (v * sure) @ a
+        cost = np.concatenate([self.linear, v[P], v[N]])
+        upper = np.concatenate([np.ones(n), np.maximum(at.high[P], 0.0), np.maximum(at.high[N], 0.0)])
+        rows = np.hstack([-a[P], np.eye(P.size), np.zeros((P.size, N.size))])
+        program = highspy.HighsLp()
+        program.num_col_, program.num_row_ = cost.size, P.size
+        program.col_cost_, program.col_lower_, program.col_upper_ = cost, np.zeros(cost.size), upper
+        program.row_lower_, program.row_upper_ = z0[P], np.full(P.size, highspy.kHighsInf)
+        where = np.nonzero(rows)
+        program.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+        program.a_matrix_.start_ = np.searchsorted(where[0], np.arange(P.size + 1)).astype(np.int32)
+        program.a_matrix_.index_ = where[1].astype(np.int32)
+        program.a_matrix_.value_ = rows[where]
+        self.solver.passModel(program)
+        self.neurons: list[int] = []
+        self.slopes: list[Floats] = []
+        self.tops: list[float] = []
+        self.heights = np.zeros(N.size)
+        self.t = np.zeros(n)
+        self.place = {int(q): k for k, q in enumerate(N)}
+        self.add(neurons, slopes)
+
+    def add(self, neurons: Ints, slopes: Floats, y: Floats | None = None, t: Floats | None = None) -> bool:
+        """Rows y_q <= top + slope . t; with y and t only those that cut the point off. True if any was added."""
+        if not len(neurons):
+            return False
+        top = np.maximum(
+            np.maximum(-slopes, 0.0).sum(axis=1),
+            self.z0[neurons] + np.maximum(self.a[neurons] - slopes, 0.0).sum(axis=1),
+        )
+        some = np.ones(len(neurons), dtype=bool) if y is None or t is None else y > top + slopes @ t + 1e-8
+        if not some.any():
+            return False
+        chosen = np.flatnonzero(some)
+        index, value, starts = [], [], [0]
+        for k in chosen:
+            used = np.flatnonzero(slopes[k])
+            index.append(np.append(used, self.n + self.P.size + self.place[int(neurons[k])]))
+            value.append(np.append(-slopes[k][used], 1.0))
+            starts.append(starts[-1] + used.size + 1)
+            self.neurons.append(int(neurons[k]))
+            self.slopes.append(slopes[k])
+            self.tops.append(float(top[k]))
+        self.solver.addRows(
+            chosen.size, np.full(chosen.size, -highspy.kHighsInf), top[chosen], starts[-1],
+            np.array(starts[:-1], dtype=np.int32), np.concatenate(index).astype(np.int32), np.concatenate(value),
+        )  # fmt: skip
+        return True
+
+    def solve(self) -> tuple[Floats, Floats, Floats, Floats] | None:
+        """t, y of N, theta, and per neuron of N the mixed slope that the multipliers of its cuts suggest."""
+        self.solver.run()
+        solution = self.solver.getSolution()
+        x, dual = np.array(solution.col_value), np.array(solution.row_dual)
+        if x.size != self.n + self.P.size + self.N.size or dual.size != self.P.size + len(self.neurons):
+            return None
+        if not (np.isfinite(x).all() and np.isfinite(dual).all()):
+            return None
+        self.t = np.clip(x[: self.n], 0.0, 1.0)
+        self.heights = x[self.n + self.P.size :]
+        theta = np.zeros(self.v.size)
+        theta[self.P] = np.clip(dual[: self.P.size] / self.v[self.P], 0.0, 1.0)
+        weight = np.maximum(-dual[self.P.size :], 0.0)
+        mixed, total = np.zeros((self.N.size, self.n)), np.zeros(self.N.size)
+        places = np.array([self.place[q] for q in self.neurons], dtype=np.int64)
+        if places.size:
+            np.add.at(total, places, weight)
+            np.add.at(mixed, places, weight[:, None] * np.array(self.slopes))
+        # a neuron without multipliers stays at its upper limit, a constant: slope 0
+        return self.t, self.heights, theta, mixed / np.maximum(total, -self.v[self.N])[:, None]
+
+    def tight(self) -> tuple[Ints, Floats]:
+        """Cuts that hold with equality at the last point."""
+        if not self.neurons:
+            return np.zeros(0, dtype=np.int64), np.zeros((0, self.n))
+        slopes = np.array(self.slopes)
+        places = np.array([self.place[q] for q in self.neurons])
+        slack = np.array(self.tops) + slopes @ self.t - self.heights[places]
+        keep = slack < 1e-7
+        return np.array(self.neurons, dtype=np.int64)[keep], slopes[keep]
