@@ -56,6 +56,7 @@ class Explainer:
         names = self._model.info.names
         self._space = Space.plain(names) if space is None else space.select(names)
         self._memory: dict[tuple[int, float | None], TreeMemory] = {}
+        self._make_ready(Shape.BOX)
 
     @property
     def model(self) -> Model:
@@ -88,11 +89,12 @@ class Explainer:
             raise InputError(f"on_progress={on_progress!r} must be a function of one Step")
         if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
             raise InputError(f"seed={seed!r} must be a whole number of at least 0")
-        clock = Clock(_seconds(time_limit), on_progress)
-        chosen = Method.parse(method)
+        seconds, chosen = _seconds(time_limit), Method.parse(method)
         if len(self.model.info.classes) == 1 and target is None:
-            return self._single_class(row, room, distance, clock)
+            return self._single_class(row, room, distance)
         problem = RecourseProblem.ask(self.model, self._space, row, room, target, distance, rules)
+        self._make_ready(problem.walls.shape)
+        clock = Clock(seconds, on_progress)
         attempt = _Attempt(problem, clock)
         outcome = attempt.run(chosen, seed, self._memory_for(problem))
         return self._answer(attempt, outcome)
@@ -108,8 +110,17 @@ class Explainer:
             self._memory[key] = TreeMemory(self.model, self._space, problem.target_index, problem.target.probability)
         return self._memory[key]
 
-    def _single_class(self, row: object, room: Room, distance: Distance | str, clock: Clock) -> NoRegion:
+    def _make_ready(self, shape: Shape) -> None:
+        """Compiled code is loaded (once after installation: made) before a clock starts; only trees need any."""
+        if isinstance(self.model, TreeEnsemble):
+            from elbowroom.warm import ready
+
+            ready(shape)
+
+    def _single_class(self, row: object, room: Room, distance: Distance | str) -> NoRegion:
         only = self.model.info.classes[0]
+        if not isinstance(room, Room):
+            raise InputError(f"room={room!r}: give Box(...), Ball(...) or Diamond(...)")
         return NoRegion(
             Status.NONE_EXISTS,
             f"the model knows only the class {only!r}, so no input gets another one",
@@ -120,7 +131,7 @@ class Explainer:
             Distance.parse(distance),
             math.inf,
             "auto",
-            clock.seconds,
+            0.0,
         )
 
     def _answer(self, attempt: _Attempt, outcome: Outcome) -> Region | NoRegion:
@@ -222,10 +233,12 @@ class Explainer:
             raise InputError(f'norm={norm!r} is unknown; use "linf", "l2" or "l1"')
         from elbowroom.search.radius import largest_radius
 
-        clock = Clock(_seconds(time_limit))
+        seconds = _seconds(time_limit)
         values = self._space.row(point, "point")
         problem = self._about(values, ROOM_OF_NORM[norm](1.0), target, None)
-        shape = {"linf": Shape.BOX, "l2": Shape.BALL, "l1": Shape.DIAMOND}[norm]
+        shape = problem.walls.shape
+        self._make_ready(shape)
+        clock = Clock(seconds)
 
         def accept(body: Body, seconds: float) -> Verdict:
             return certify(self.model, problem.target, body, seconds)

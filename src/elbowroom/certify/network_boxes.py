@@ -69,7 +69,9 @@ def proven_value(f: Neuron, at: Interval, inputs: InputSet, theta: Floats, beta:
     gradient = (v * slope) @ W + v @ beta
     sizes = np.abs(v * slope) @ np.abs(W) + np.abs(v) @ np.abs(beta)
     lowest = float(inputs.minima(gradient[None])[0])
-    error = gamma(v.size + 8) * (float(np.abs(terms).sum()) + abs(f.constant) + abs(lowest) + float(sizes @ inputs.magnitude))
+    error = gamma(v.size + 8) * (
+        float(np.abs(terms).sum()) + abs(f.constant) + abs(lowest) + float(sizes @ inputs.magnitude)
+    )
     return float(f.constant + terms.sum() + lowest - error * _ROOM_FOR_ERRORS - TINY)
 
 

@@ -140,7 +140,7 @@ def tree_margins(model: TreeEnsemble, target: int, probability: float | None = N
             exact, quantum = True, smallest / 2
         else:
             exact = sums_are_exact(parts, (leaves.n_trees + 2) * len(used)) and c.slack[j] == 0.0
-            quantum = smallest_quantum(parts)
+            quantum = smallest_quantum(parts) or 1.0  # nothing but zeros: every margin is 0, and a tie that loses
         if exact:
             slack[j] = 0.0 if c.tie_is_good[j] else quantum / 2
         else:

@@ -44,7 +44,9 @@ class LinearRule:
         if math.isnan(self.low) or math.isnan(self.high) or self.low > self.high:
             raise InputError(f"LinearRule: low {self.low} must not be above high {self.high}")
         if self.low == math.inf or self.high == -math.inf:
-            raise InputError(f"LinearRule: no number lies between {self.low} and {self.high}; leave a side out to open it")
+            raise InputError(
+                f"LinearRule: no number lies between {self.low} and {self.high}; leave a side out to open it"
+            )
 
     def row(self, space: Space) -> Floats:
         """The coefficients as an array over the columns of a space."""

@@ -316,7 +316,9 @@ class Space:
             row = row.iloc[0]
         if isinstance(row, pd.Series):
             if not row.index.is_unique:
-                raise InputError(f"{what}: {list(row.index[row.index.duplicated()])[:8]} occur more than once in its index")
+                raise InputError(
+                    f"{what}: {list(row.index[row.index.duplicated()])[:8]} occur more than once in its index"
+                )
             row = row.to_dict()
         if isinstance(row, Mapping):
             if row and all(isinstance(k, (int, np.integer)) for k in row) and not set(map(str, row)) & set(self.names):

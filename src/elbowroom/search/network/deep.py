@@ -20,9 +20,11 @@ from elbowroom.search.network.deep_bounds import DeepBounds, Phases
 from elbowroom.search.network.deep_program import Copies, assemble
 from elbowroom.search.network.incumbent import descend
 from elbowroom.search.network.objective import MoveProgram
+from elbowroom.search.network.program import Solved
 from elbowroom.search.network.region import Part, Reach
 
 VIOLATED = -1e-7
+MOST_POLISHES = 10
 MOST_COPIES = 4  # kept from node to node, besides those with decided neurons
 MOST_TIGHTENED = 40  # scenarios whose ranges are tightened by programs
 MOST_NEURONS = 150  # beyond this, tightening costs more than it gives
@@ -237,19 +239,23 @@ class DeepTree:
         if polished is None:
             self.loose = min(self.loose, bound)
             return None
-        for _ in range(8):
-            if self._load(node, polished, node.copies, margin=hunt.safety) is None:
-                break
-            solved = self.program.nearest(max(hunt.clock.remaining, 0.0))
+        for _ in range(MOST_POLISHES):
+            impossible = self._load(node, polished, node.copies, margin=hunt.safety) is None
+            solved = Solved(np.inf, None) if impossible else self.program.nearest(max(hunt.clock.remaining, 0.0))
             if solved.x is None:
-                break
+                if hunt.clock.expired or hunt.safety < 1e-12:
+                    break
+                hunt.safety *= 0.03  # it costs more than the part has
+                continue
             center = moves.center(solved.x[: moves.size])
-            known = len(hunt.scenarios)
+            known, distance = len(hunt.scenarios), hunt.problem.measure(center)
             if hunt.offer(center) and hunt.best_distance * (1.0 - TOLERANCES.continuous_gap) <= bound:
                 self.loose = min(self.loose, bound)
                 return None
             if len(hunt.scenarios) == known:
-                break
+                if hunt.best_distance > distance or hunt.clock.expired:
+                    break  # the judge could not decide
+                hunt.safety *= 0.03  # it cost more than the gap allows
             for j in range(known, len(hunt.scenarios)):
                 node = self._with_copy(node, j)
         else:

@@ -23,7 +23,8 @@ from elbowroom.search.network.shallow_bounds import Fact, Row, ShallowBounds
 
 VIOLATED = -1e-7  # margins are scaled to about 1; the safety margin of incumbents has the same size
 MOST_CUTS = 200
-PATIENCE, LITTLE = 6, 0.05  # stop cutting after so many rounds that close less than this share of the gap
+POLISHES = 4
+PATIENCE, LITTLE = 3, 0.2  # stop cutting after so many rounds that close less than this share of the gap
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,10 +149,15 @@ class ShallowTree:
         hunt, moves = self.hunt, self.hunt.moves
         if moves.whole.any():  # whole numbers leave room that a safety margin may take away
             hunt.offer(moves.center(v))
-        improve(hunt, x, rounds=3, part=part.polished(moves, v))
-        if hunt.best_distance * (1.0 - TOLERANCES.continuous_gap) <= bound:
-            self.loose = min(self.loose, bound)
-            return True
+        for _ in range(POLISHES):
+            known = len(hunt.scenarios)
+            improve(hunt, x, rounds=3, part=part.polished(moves, v))
+            if hunt.best_distance * (1.0 - TOLERANCES.continuous_gap) <= bound:
+                self.loose = min(self.loose, bound)
+                return True
+            if len(hunt.scenarios) > known or hunt.clock.expired:
+                break
+            hunt.safety *= 0.03  # it cost more than the gap allows
         return False
 
     def _push_parts(self, bound: float, node: Node, children: tuple[Part, Part] | None) -> bool:

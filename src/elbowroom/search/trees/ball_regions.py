@@ -68,11 +68,12 @@ class Literals(NamedTuple):
     gain: Floats  # at ``cap``
     full: Floats
     price: Floats  # cost of ``full``; infinite if it cannot be had
+    way: Floats  # dimensions without room: the first value outside
 
     @classmethod
     def of(cls, n_dims: int) -> Literals:
         n = 2 * n_dims
-        return cls(np.zeros(n, np.int64), np.zeros(n, np.int64), *(np.zeros(n) for _ in range(6)))
+        return cls(np.zeros(n, np.int64), np.zeros(n, np.int64), *(np.zeros(n) for _ in range(7)))
 
 
 @kernel
@@ -143,7 +144,7 @@ def list_literals(
                 if price >= spare:
                     continue
                 literals.dead[count] = literals.full[count] = literals.cap[count] = move
-                literals.gap[count], literals.gain[count] = 0.0, need
+                literals.gap[count], literals.gain[count], literals.way[count] = 0.0, need, way
             else:
                 unit = geometry.axis[d] * geometry.rate[d]
                 below, above = max(0.0, first[d] - x), max(0.0, x - last[d])

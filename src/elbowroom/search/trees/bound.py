@@ -26,7 +26,7 @@ import numpy as np
 from elbowroom.numerics import Floats, Ints
 from elbowroom.search.trees.bits import Ensemble, narrow, smallest_sum
 from elbowroom.search.trees.compiled import kernel, sort_by
-from elbowroom.search.trees.gains import Scratch, clamp, extra, tree_gains
+from elbowroom.search.trees.gains import Scratch, clamp, collect_gains, extra
 from elbowroom.search.trees.question import ADDITIVE, Question
 
 OPEN = 0  # the bound holds, the node lives on
@@ -60,11 +60,9 @@ def bound(
     if deficit <= 0.0:
         return HOLDS, base
     deficit -= model.guard[rival]
-    most = 0.0
-    for tree in range(model.tree_start[rival], model.tree_start[rival + 1]):
-        most += tree_gains(
-            model, question, tree, cell, low, high, paid, base, budget, -4.0 * model.biggest[rival], scratch
-        )
+    most = collect_gains(
+        model, question, rival, cell, low, high, paid, base, budget, -4.0 * model.biggest[rival], scratch
+    )
     if most < deficit:
         return PRUNED, base
     for d in range(n_dims):  # increments become the functions G

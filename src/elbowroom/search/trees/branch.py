@@ -33,7 +33,6 @@ ROUNDING = 1e-12  # relative: more than the rounding of a sum of costs
 MAX_LEARNED = 1500
 STARTS = 4  # earlier answers from which incumbents are sought
 STEPS = 200
-POLISH_ROUNDS = 30
 FIRST_NODES = 100  # before the first large neighbourhood
 NEIGHBOURHOOD_NODES = 300
 MAIN_PER_NEIGHBOURHOOD = 5  # nodes of the main search per node spent on neighbourhoods
@@ -123,8 +122,6 @@ class _Search:
             target = max(FIRST_NODES, MAIN_PER_NEIGHBOURHOOD * spent)
             if not self.search_nodes(target):
                 return
-            if spent == 0:
-                self.polish(POLISH_ROUNDS)
             used, closed = self.neighbourhood(size)
             spent += used
             size = min(self.n_dims, size + 1) if closed else max(3, size - 1)
@@ -151,28 +148,6 @@ class _Search:
         for _, x in reversed(found):
             if self.offer(x) is Answer.ACCEPTED:
                 break
-
-    def polish(self, rounds: int) -> None:
-        """Send some changed blocks home and climb again; keep what is cheaper."""
-        if self.best_x is None:
-            return
-        q, x, best = self.question, self.best_x.copy(), self.best
-        first, final, args = self.layout.root_low, self.layout.root_high, (self.stack, self.ladder, self.state.work)
-        for _ in range(rounds):
-            changed = np.flatnonzero(x != q.home)
-            if self.clock.expired or changed.size == 0:
-                break
-            sent = self.random.choice(changed, self.random.integers(1, min(3, changed.size) + 1), replace=False)
-            y = x.copy()
-            y[sent] = q.home[sent]
-            y = self._consistent(y)
-            if ascend(self.model, q, first, final, y, best * (1.0 - CLOSE), STEPS, *args):
-                shrink(self.model, q, first, final, y, *args)
-                total = float(total_cost(q, y, -1)[0])
-                if total < best * (1.0 - CLOSE):
-                    x, best = y, total
-        if best < self.best:
-            self.offer(x)
 
     def _consistent(self, x: Ints) -> Ints:
         """Exactly one category in every fixed group: the nearest start that the ascent understands."""

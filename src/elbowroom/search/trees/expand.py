@@ -20,7 +20,7 @@ import numpy as np
 
 from elbowroom.numerics import Floats, Ints
 from elbowroom.search.trees.adversary import BAD, LIMIT, Stack, find_bad
-from elbowroom.search.trees.bits import Ensemble
+from elbowroom.search.trees.bits import Ensemble, narrow, smallest_sum
 from elbowroom.search.trees.bound import PRUNED, bound
 from elbowroom.search.trees.compiled import Words, kernel, sort_by
 from elbowroom.search.trees.gains import Scratch, extra
@@ -43,6 +43,7 @@ BOUNDS = 2
 MEETINGS = 3  # nodes that a learned region settled without the adversary
 
 MOST_BOUNDS = 1
+DEEP = 1
 MOST_DELAYS = 3  # a node whose key rose is put back at most this often before it is split
 
 
@@ -212,6 +213,34 @@ def choose_cell(question: Question, state: State, regions: Regions, row: int) ->
 
 
 @kernel
+def deepen(model: Ensemble, question: Question, state: State, rival: int) -> None:
+    """Move the chosen cell, dimension by dimension, to where the rival's sum over the room is smallest."""
+    begin, end = model.word_start[rival], model.word_start[rival + 1]
+    n_dims, done, trial = state.x.shape[0], state.spare[0], state.spare[1]
+    for w in range(begin, end):
+        state.suffix[n_dims, w] = done[w] = model.everything[w]
+    for d in range(n_dims - 1, -1, -1):
+        for w in range(begin, end):
+            state.suffix[d, w] = state.suffix[d + 1, w]
+        narrow(state.suffix[d], model, d, state.cell[d], state.cell[d], begin, end)
+    for d in range(n_dims):
+        i = question.pos_start[d] + state.x[d]
+        first, final = question.low_cell[i], question.high_cell[i]
+        if first < final:
+            best, chosen = math.inf, state.cell[d]
+            for k in range(first - 1, final + 1):
+                c = state.cell[d] if k < first else k
+                for w in range(begin, end):
+                    trial[w] = done[w] & state.suffix[d + 1, w]
+                narrow(trial, model, d, c, c, begin, end)
+                total = smallest_sum(trial, model, rival)
+                if total < best:
+                    best, chosen = total, c
+            state.cell[d] = chosen
+        narrow(done, model, d, state.cell[d], state.cell[d], begin, end)
+
+
+@kernel
 def split(
     question: Question, state: State, regions: Regions, row: int, nodes: Nodes, base: float, key: float, budget: float
 ) -> None:
@@ -298,14 +327,16 @@ def expand(
                 state.count[MEETINGS] += 1
             row = state.found[0] if state.weight[0] > 0.0 else -1
             moved = False
-            for i in range(min(hits, MOST_BOUNDS)):
+            for i in range(2):
                 if row < 0 or moved:
                     break
-                regions.uses[state.found[i]] += 1
-                choose_cell(question, state, regions, state.found[i])
+                regions.uses[row] += 1
+                choose_cell(question, state, regions, row)
+                if i == 0:
+                    deepen(model, question, state, regions.rival[row])
                 state.count[BOUNDS] += 1
                 outcome, value = bound(
-                    model, question, regions.rival[state.found[i]], state.cell, state.low, state.high, state.x,
+                    model, question, regions.rival[row], state.cell, state.low, state.high, state.x,
                     state.paid, base, budget, scratch,
                 )  # fmt: skip
                 if outcome == PRUNED:

@@ -90,140 +90,172 @@ def extra(question: Question, paid: Floats, dim: int, position: int) -> float:
 
 
 @kernel
-def tree_gains(
-    model: Ensemble, question: Question, tree: int, cell: Ints, low: Ints, high: Ints, paid: Floats,
-    base: float, budget: float, floor: float, scratch: Scratch,
+def collect_gains(
+    model: Ensemble, question: Question, rival: int, cell: Ints, low: Ints, high: Ints, paid: Floats, base: float,
+    budget: float, floor: float, scratch: Scratch,
 ) -> float:  # fmt: skip
-    """Add the gains of one tree to scratch.gain (as increments); return its largest affordable gain."""
-    additive = question.norm == ADDITIVE
+    """Add the gains of all trees to scratch.gain (as increments); return the sum of their largest affordable gains."""
+    additive, most = question.norm == ADDITIVE, 0.0
+    here, reach, gains = scratch.here, scratch.reach, scratch.gain
     key, position, entry_cost, share = (
         scratch.entry_key, scratch.entry_position, scratch.entry_cost, scratch.entry_gain,
     )  # fmt: skip
-    present = np.int64(0)
-    for s in range(model.segment_start[tree], model.segment_start[tree + 1]):
-        bits = scratch.here[model.segment_word[s]] & model.segment_mask[s]
-        if bits != ZERO:
-            present = model.segment_first[s] + np.int64(lowest(bits))
-    n_leaves = n_entries = np.int64(0)
-    largest = 0.0
-    for s in range(model.segment_start[tree], model.segment_start[tree + 1]):
-        bits = scratch.reach[model.segment_word[s]] & model.segment_mask[s]
-        while bits != ZERO:
-            leaf = model.segment_first[s] + np.int64(lowest(bits))
-            bits &= bits - ONE
-            if leaf == present:
-                continue
-            gain = model.value[leaf] - model.value[present]
-            first = n_entries
-            total, dearest, reachable = 0.0, -1, True
-            for e in range(model.entry_start[leaf], model.entry_start[leaf + 1]):
-                f = model.entry_dim[e]
-                o = question.edge_start[f] + 1
-                if model.entry_low[e] > cell[f]:  # the whole room must move up
-                    p = question.first_low[o + model.entry_low[e]]
-                    reachable = p <= high[f] and p <= question.last_low[o + model.entry_high[e]]
-                    k = 2 * f + 1
-                elif model.entry_high[e] < cell[f]:
-                    p = question.last_high[o + model.entry_high[e]]
-                    reachable = p >= low[f] and p >= question.first_high[o + model.entry_low[e]]
-                    k = 2 * f
-                else:
-                    continue
-                if not reachable:
-                    break
-                cost = extra(question, paid, f, p)
-                key[n_entries], position[n_entries], entry_cost[n_entries] = k, p, cost
-                if additive:
-                    total += cost
-                elif cost > total or dearest < 0:
-                    total, dearest = cost, n_entries
-                n_entries += 1
-            if not reachable or (base + total if additive else total) >= budget:
-                n_entries = first
-                continue
-            for i in range(first, n_entries):
-                share[i] = 0.0
-                scratch.seen[key[i] >> 1] += 1
-                if gain > 0.0:
-                    if not additive:
-                        share[i] = gain if i == dearest else 0.0
-                    elif total > 0.0:
-                        share[i] = gain * (entry_cost[i] / total)
-                    else:
-                        share[i] = gain / (n_entries - first)
-            scratch.leaf[n_leaves], scratch.leaf_start[n_leaves] = leaf, first
-            n_leaves += 1
-            largest = max(largest, gain)
-    scratch.leaf_start[n_leaves] = n_entries
-    if n_leaves == 0:
-        return 0.0
-    exact = np.int64(-1)  # the dimension that carries the envelope: the one most leaves depend on
-    for i in range(n_entries):
-        f = key[i] >> 1
-        if exact < 0 or scratch.seen[f] > scratch.seen[exact]:
-            exact = f
-    for i in range(n_entries):
-        scratch.seen[key[i] >> 1] = 0
-    if n_leaves > ENVELOPE_LEAVES:
-        exact = np.int64(-1)
-    # Running maxima along every other dimension and direction, from the inside out.
-    widest = np.float64(question.cost.shape[0] + 1)
-    for i in range(n_entries):
-        scratch.order[i] = i
-        scratch.rank[i] = key[i] * widest + (position[i] if key[i] & 1 else widest - 1 - position[i])
-    sort_by(scratch.order, scratch.rank, n_entries)
-    previous, running = -1, 0.0
-    for t in range(n_entries):
-        i = scratch.order[t]
-        if key[i] != previous:
-            previous, running = key[i], 0.0
-        f = key[i] >> 1
-        if f == exact:
+    order, leaves, leaf_start, seen = scratch.order, scratch.leaf, scratch.leaf_start, scratch.seen
+    entry_start, entry_dim, entry_low, entry_high = (
+        model.entry_start, model.entry_dim, model.entry_low, model.entry_high,
+    )  # fmt: skip
+    segment_word, segment_mask, segment_first, values = (
+        model.segment_word, model.segment_mask, model.segment_first, model.value,
+    )  # fmt: skip
+    edge_start, pos_start, cost = question.edge_start, question.pos_start, question.cost
+    first_low, last_low, first_high, last_high = (
+        question.first_low, question.last_low, question.first_high, question.last_high,
+    )  # fmt: skip
+    for tree in range(model.tree_start[rival], model.tree_start[rival + 1]):
+        begin, end = model.segment_start[tree], model.segment_start[tree + 1]
+        present, settled = np.int64(0), True
+        for s in range(begin, end):
+            bits = here[segment_word[s]] & segment_mask[s]
+            if bits != ZERO:
+                present = segment_first[s] + np.int64(lowest(bits))
+            settled = settled and bits == reach[segment_word[s]] & segment_mask[s]
+        if settled:  # the node cannot leave the present leaf of this tree
             continue
-        if share[i] > running:
-            rise = share[i] - running
-            running = share[i]
-            o = question.pos_start[f] + f  # one spare slot per dimension, past its last position
-            if key[i] & 1:
-                scratch.gain[o + position[i]] += rise
-            else:
-                scratch.gain[o + low[f]] += rise
-                scratch.gain[o + position[i] + 1] -= rise
-        share[i] = running
-    if exact >= 0:
-        envelope(model, question, exact, present, n_leaves, cell, low, high, floor, scratch)
-    return largest
+        n_leaves = n_entries = np.int64(0)
+        largest = 0.0
+        for s in range(begin, end):
+            bits = reach[segment_word[s]] & segment_mask[s]
+            while bits != ZERO:
+                leaf = segment_first[s] + np.int64(lowest(bits))
+                bits &= bits - ONE
+                if leaf == present:
+                    continue
+                first = n_entries
+                total, dearest, reachable = 0.0, -1, True
+                for e in range(entry_start[leaf], entry_start[leaf + 1]):
+                    f = entry_dim[e]
+                    o = edge_start[f] + 1
+                    if entry_low[e] > cell[f]:  # the whole room must move up
+                        p = first_low[o + entry_low[e]]
+                        reachable = p <= high[f] and p <= last_low[o + entry_high[e]]
+                        k = 2 * f + 1
+                    elif entry_high[e] < cell[f]:
+                        p = last_high[o + entry_high[e]]
+                        reachable = p >= low[f] and p >= first_high[o + entry_low[e]]
+                        k = 2 * f
+                    else:
+                        continue
+                    if not reachable:
+                        break
+                    price = cost[pos_start[f] + p]
+                    if additive:
+                        price = max(0.0, price - paid[f])
+                        total += price
+                    elif price > total or dearest < 0:
+                        total, dearest = price, n_entries
+                    key[n_entries], position[n_entries], entry_cost[n_entries] = k, p, price
+                    n_entries += 1
+                if not reachable or (base + total if additive else total) >= budget:
+                    n_entries = first
+                    continue
+                gain = values[leaf] - values[present]
+                for i in range(first, n_entries):
+                    share[i] = 0.0
+                    seen[key[i] >> 1] += 1
+                    if gain > 0.0:
+                        if not additive:
+                            share[i] = gain if i == dearest else 0.0
+                        elif total > 0.0:
+                            share[i] = gain * (entry_cost[i] / total)
+                        else:
+                            share[i] = gain / (n_entries - first)
+                leaves[n_leaves], leaf_start[n_leaves] = leaf, first
+                n_leaves += 1
+                largest = max(largest, gain)
+        if n_leaves == 0:
+            continue
+        leaf_start[n_leaves] = n_entries
+        most += largest
+        exact = np.int64(-1)  # the dimension that carries the envelope: the one most leaves depend on
+        for i in range(n_entries):
+            f = key[i] >> 1
+            if exact < 0 or seen[f] > seen[exact]:
+                exact = f
+        for i in range(n_entries):
+            seen[key[i] >> 1] = 0
+        if n_leaves > ENVELOPE_LEAVES:
+            exact = np.int64(-1)
+        outwards(key, position, order, n_entries, scratch.rank)
+        previous, running = -1, 0.0
+        for t in range(n_entries):  # running maxima along every other dimension and direction, from the inside out
+            i = order[t]
+            f = key[i] >> 1
+            if f == exact:
+                continue
+            if key[i] != previous:
+                previous, running = key[i], 0.0
+            if share[i] > running:
+                rise = share[i] - running
+                running = share[i]
+                o = pos_start[f] + f  # one spare slot per dimension, past its last position
+                if key[i] & 1:
+                    gains[o + position[i]] += rise
+                else:
+                    gains[o + low[f]] += rise
+                    gains[o + position[i] + 1] -= rise
+            share[i] = running
+        if exact >= 0:
+            leaves[n_leaves] = present
+            leaf_start[n_leaves + 1] = n_entries
+            for i in range(n_leaves + 1):  # the positions at which each leaf is open along the exact dimension
+                a, b = np.int64(0), model.last[exact]
+                for e in range(entry_start[leaves[i]], entry_start[leaves[i] + 1]):
+                    if entry_dim[e] == exact:
+                        a, b = entry_low[e], entry_high[e]
+                rest = values[leaves[i]] - values[present]
+                for t in range(leaf_start[i], leaf_start[i + 1]):
+                    if key[t] >> 1 != exact:
+                        rest -= share[t]
+                o = edge_start[exact] + 1
+                scratch.residual[i] = rest
+                scratch.span_first[i] = first_low[o + a] if a > cell[exact] else first_high[o + a]
+                scratch.span_last[i] = last_low[o + b] if b >= cell[exact] else last_high[o + b]
+            envelope(
+                scratch.residual, scratch.span_first, scratch.span_last, n_leaves + 1, low[exact], high[exact], floor,
+                scratch.breaks, gains, pos_start[exact] + exact,
+            )  # fmt: skip
+    return most
+
+
+@kernel
+def outwards(key: Ints, position: Ints, order: Ints, size: int, rank: Floats) -> None:
+    """Sort entries by dimension and direction, and within these from the inside out."""
+    for i in range(size):
+        order[i] = i
+        rank[i] = key[i] * 4294967296.0 + (position[i] if key[i] & 1 else 2147483648.0 - position[i])
+    if size > 24:
+        sort_by(order, rank, size)
+        return
+    for i in range(1, size):
+        j = i
+        while j > 0 and rank[order[j - 1]] > rank[i]:
+            order[j] = order[j - 1]
+            j -= 1
+        order[j] = i
 
 
 @kernel
 def envelope(
-    model: Ensemble, question: Question, exact: int, present: int, n_leaves: int, cell: Ints, low: Ints, high: Ints,
-    floor: float, scratch: Scratch,
+    residual: Floats, first: Ints, final: Ints, size: int, low: int, high: int, floor: float, breaks: Ints,
+    gains: Floats, offset: int,
 ) -> None:  # fmt: skip
-    """Along one dimension: the most that any leaf open at p still gains once its shares elsewhere are taken off."""
-    leaf, residual, breaks = scratch.leaf, scratch.residual, scratch.breaks
-    o = question.edge_start[exact] + 1
-    v = cell[exact]
-    leaf[n_leaves] = present
+    """Add, along one dimension, the most that any leaf open at a position still gains (floor where none is open)."""
     n_breaks = 1
-    breaks[0] = low[exact]
-    for i in range(n_leaves + 1):
-        rest = model.value[leaf[i]] - model.value[present]
-        a, b = 0, model.last[exact]
-        for e in range(model.entry_start[leaf[i]], model.entry_start[leaf[i] + 1]):
-            if model.entry_dim[e] == exact:
-                a, b = model.entry_low[e], model.entry_high[e]
-        if i < n_leaves:
-            for t in range(scratch.leaf_start[i], scratch.leaf_start[i + 1]):
-                if scratch.entry_key[t] >> 1 != exact:
-                    rest -= scratch.entry_gain[t]
-        residual[i] = rest
-        first = question.first_low[o + a] if a > v else question.first_high[o + a]
-        final = question.last_low[o + b] if b >= v else question.last_high[o + b]
-        scratch.span_first[i], scratch.span_last[i] = first, final
+    breaks[0] = low
+    for i in range(size):
         for side in range(2):
-            at = first if side == 0 else final + 1
-            if low[exact] < at <= high[exact]:
+            at = first[i] if side == 0 else final[i] + 1
+            if low < at <= high:
                 j = n_breaks - 1
                 while breaks[j] > at:
                     j -= 1
@@ -233,11 +265,10 @@ def envelope(
                     breaks[j + 1] = at
                     n_breaks += 1
     previous = 0.0
-    o = question.pos_start[exact] + exact
     for j in range(n_breaks):
         most = floor
-        for i in range(n_leaves + 1):
-            if scratch.span_first[i] <= breaks[j] <= scratch.span_last[i] and residual[i] > most:
+        for i in range(size):
+            if first[i] <= breaks[j] <= final[i] and residual[i] > most:
                 most = residual[i]
-        scratch.gain[o + breaks[j]] += most - previous
+        gains[offset + breaks[j]] += most - previous
         previous = most

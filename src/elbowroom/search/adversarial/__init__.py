@@ -1,0 +1,5 @@
+"""The paper's Algorithm 1 on open solvers: a master with finitely many scenarios, an adversary, and the loop once."""
+
+from elbowroom.search.adversarial.loop import search_adversarial
+
+__all__ = ["search_adversarial"]

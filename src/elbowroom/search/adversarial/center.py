@@ -1,0 +1,170 @@
+"""The centre as columns of a master program: limits, whole numbers, one-hot groups, rules and the distance.
+
+Every column is bounded by the limits and by ``reach``: no centre within distance ``reach`` of the factual lies outside
+factual_f -+ reach / factor_f. All big-M constants of the encodings come from these bounds.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+
+from elbowroom.numerics import Floats, Ints
+from elbowroom.problem import AtMost, Distance, LinearRule, RecourseProblem
+from elbowroom.search.adversarial.matrix import Builder, NormRow
+
+class Stance(Enum):
+    """What a master program is for."""
+
+    ASK = "find a candidate: everything holds with a little to spare, so that rounding cannot spoil it"
+    PROVE = "bound the optimum: everything is relaxed a little, so that no valid centre is cut off"
+
+
+_OUTWARDS = 1e-9  # relative room for the rounding of reach / factor
+
+
+@dataclass(frozen=True, eq=False)
+class CenterBlock:
+    """Columns of the centre, with their bounds."""
+
+    columns: Ints
+    lower: Floats
+    upper: Floats
+
+
+def bounds_within(problem: RecourseProblem, reach: float) -> tuple[Floats, Floats]:
+    """Where a centre within distance ``reach`` may lie (outwards by a hair)."""
+    lower, upper = problem.lower.copy(), problem.upper.copy()
+    single = np.flatnonzero(problem.space.group_of < 0)
+    length = reach * (1.0 + _OUTWARDS) / problem.metric.factor[single]
+    length = length + _OUTWARDS * np.abs(problem.factual[single]) * 1e-3
+    lower[single] = np.maximum(lower[single], problem.factual[single] - length)
+    upper[single] = np.minimum(upper[single], problem.factual[single] + length)
+    whole = single[problem.space.whole[single]]
+    lower[whole], upper[whole] = np.ceil(lower[whole]), np.floor(upper[whole])
+    return lower, upper
+
+
+def farthest(problem: RecourseProblem) -> float:
+    """The largest distance of any centre within the limits; inf if a column is unlimited."""
+    lower, upper = problem.lower, problem.upper
+    single = problem.space.group_of < 0
+    span = np.maximum(np.abs(lower - problem.factual), np.abs(upper - problem.factual))
+    if not np.isfinite(span[single]).all():
+        return math.inf
+    moves = np.concatenate([np.where(single, problem.metric.factor * span, 0.0), problem.metric.group_price])
+    return problem.distance.norm(moves) * (1.0 + _OUTWARDS)
+
+
+def add_groups(builder: Builder, problem: RecourseProblem, columns: Ints) -> None:
+    """Exactly one member of every one-hot group is 1."""
+    for members in problem.space.members:
+        builder.row(columns[members], 1.0, 1.0, 1.0)
+
+
+def add_center(builder: Builder, problem: RecourseProblem, reach: float, stance: Stance) -> CenterBlock:
+    """Columns x, their rules and the distance as objective; min distance = the program's objective."""
+    lower, upper = bounds_within(problem, reach)
+    n = problem.factual.size
+    columns = builder.columns(n, lower, upper, problem.space.whole)
+    add_groups(builder, problem, columns)
+    single = np.flatnonzero(problem.space.group_of < 0)
+    factor, factual = problem.metric.factor[single], problem.factual[single]
+    most = factor * np.maximum(np.abs(upper[single] - factual), np.abs(lower[single] - factual))
+    price = 1.0 if problem.distance is Distance.L1 else 0.0
+    moves = builder.columns(single.size, 0.0, np.maximum(most, 0.0) * (1.0 + _OUTWARDS), cost=price)
+    rows = np.arange(single.size)
+    for sign in (1.0, -1.0):
+        builder.block(
+            np.concatenate([rows, rows]),
+            np.concatenate([moves, columns[single]]),
+            np.concatenate([np.ones(single.size), -sign * factor]),
+            -sign * factor * factual - _slack(factor * factual),
+            np.full(single.size, np.inf),
+        )
+    current = np.array([columns[m[np.argmax(problem.factual[m])]] for m in problem.space.members], dtype=np.int64)
+    _add_distance(builder, problem, moves, current, most)
+    _add_linear_rules(builder, problem, columns, np.maximum(np.abs(lower), np.abs(upper)), stance)
+    _add_at_most(builder, problem, moves, most, current)
+    return CenterBlock(columns, lower, upper)
+
+
+def _slack(size: Floats) -> Floats:
+    """Rounding of the products in a row, given away so that the program stays a relaxation."""
+    return 4e-16 * np.abs(size)
+
+
+def _add_distance(builder: Builder, problem: RecourseProblem, moves: Ints, current: Ints, most: Floats) -> None:
+    price = problem.metric.group_price
+    longest = problem.distance.norm(np.concatenate([most, price])) * (1.0 + _OUTWARDS)
+    if problem.distance is Distance.L1:
+        total = builder.columns(current.size, 0.0, 1.0, cost=price)
+        for t, x in zip(total, current, strict=True):
+            builder.row([t, x], [1.0, 1.0], 1.0)
+        return
+    t = int(builder.columns(1, 0.0, longest, cost=1.0)[0])
+    if problem.distance is Distance.LINF:
+        for m in moves:
+            builder.row([t, m], [1.0, -1.0], 0.0)
+        for p, x in zip(price, current, strict=True):
+            builder.row([t, x], [1.0, p], p)
+        return
+    columns = np.concatenate([moves, current])
+    weight = np.concatenate([np.ones(moves.size), -price])
+    offset = np.concatenate([np.zeros(moves.size), -price])
+    builder.norms.append(NormRow(columns, weight, offset, t))
+    # the l1 norm over sqrt(k) and the largest move are below the l2 norm: a good start for tangents
+    for m in moves:
+        builder.row([t, m], [1.0, -1.0], 0.0)
+    k = math.sqrt(max(columns.size, 1)) * (1.0 + 1e-12)
+    builder.row(np.append(columns, t), np.append(-weight, k), -float(offset.sum()))
+
+
+def _add_linear_rules(
+    builder: Builder, problem: RecourseProblem, columns: Ints, biggest: Floats, stance: Stance
+) -> None:
+    """A rule holds up to 1e-9 of its terms (`RecourseProblem.admissible`): a proof grants that, a candidate does not ask."""
+    for rule in problem.rules:
+        if isinstance(rule, LinearRule):
+            row = rule.row(problem.space)
+            used = np.flatnonzero(row)
+            granted = 2e-9 * float(np.abs(row[used]) @ biggest[used]) if stance is Stance.PROVE else 0.0
+            builder.row(columns[used], row[used], rule.low - granted, rule.high + granted)
+
+
+def _add_at_most(builder: Builder, problem: RecourseProblem, moves: Ints, most: Floats, current: Ints) -> None:
+    limits = [rule.changes for rule in problem.rules if isinstance(rule, AtMost)]
+    if not limits:
+        return
+    changed = builder.columns(moves.size, 0.0, 1.0, True)
+    for c, m, biggest in zip(changed, moves, most, strict=True):
+        builder.row([m, c], [1.0, -float(biggest) * (1.0 + _OUTWARDS)], -np.inf, 0.0)
+    row = np.concatenate([changed, current])
+    values = np.concatenate([np.ones(changed.size), -np.ones(current.size)])
+    builder.row(row, values, -np.inf, float(min(limits)) - current.size)
+
+
+def tidy(problem: RecourseProblem, x: Floats) -> Floats:
+    """A solver's centre as an admissible one, as far as rounding can help: whole, one-hot, within the limits, and with
+    columns that hardly moved put back to the factual."""
+    center = np.where(problem.space.whole, np.round(x), x)
+    move = problem.metric.factor * np.abs(center - problem.factual)
+    home = (problem.space.group_of < 0) & (move <= 1e-9 * max(1e-300, float(move.max(initial=0.0))))
+    center = np.where(home, problem.factual, center)
+    center = np.clip(center, problem.lower, problem.upper)
+    for members in problem.space.members:
+        allowed = (problem.upper[members] >= 1.0) & (problem.lower[members].sum() - problem.lower[members] <= 0.0)
+        pick = int(np.argmax(np.where(allowed, x[members], -np.inf)))
+        center[members] = np.eye(members.size)[pick]
+    limits = [rule.changes for rule in problem.rules if isinstance(rule, AtMost)]
+    if limits:
+        moves = problem.metric.moves(problem.factual, center)[: center.size]
+        groups = int((problem.metric.moves(problem.factual, center)[center.size :] > 0).sum())
+        order = np.argsort(-moves)
+        for f in order[max(min(limits) - groups, 0) :]:
+            if problem.space.group_of[f] < 0 and moves[f] <= 1e-6 * max(1e-300, float(moves.max())):
+                center[f] = float(np.clip(problem.factual[f], problem.lower[f], problem.upper[f]))
+    return center + 0.0

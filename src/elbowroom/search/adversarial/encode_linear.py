@@ -1,0 +1,87 @@
+"""Linear models: every scenario is one row per rival, the adversary one linear program per rival."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from elbowroom.models import LinearModel
+from elbowroom.models.margins import linear_margins
+from elbowroom.numerics import Floats
+from elbowroom.problem import RecourseProblem
+from elbowroom.search.adversarial.center import Stance, add_center, tidy
+from elbowroom.search.adversarial.family import Master
+from elbowroom.search.adversarial.matrix import Builder
+from elbowroom.search.adversarial.point_block import add_point
+from elbowroom.search.adversarial.room_block import add_room, into_body
+from elbowroom.search.adversarial.scenario import Scenario
+from elbowroom.search.solvers.protocol import Chain
+
+FIRST_EXTRA, EXTRA_STEP, MOST_EXTRA = 1e-7, 10.0, 1e-2  # asked beyond the needed margin, as a share of the deficit
+
+
+class LinearFamily:
+    """margin(p) = W p + b must be at least the evaluation error and the slack."""
+
+    needs_reach = True
+
+    def __init__(self, problem: RecourseProblem) -> None:
+        assert isinstance(problem.model, LinearModel)
+        self.problem = problem
+        margins = linear_margins(problem.model, problem.target_index, problem.target.probability)
+        self.affine, self.slack = margins.affine, margins.slack
+        self.scale = deficit_scale(self.affine(problem.factual[None])[0])
+        self.extra = FIRST_EXTRA
+
+    def spare(self, points: Floats) -> Floats:
+        margin = self.affine(points)
+        needed = np.array([self.affine.error(np.abs(p)) for p in points]) + self.slack
+        return np.asarray((margin - needed).min(axis=1))
+
+    def deepened(self, center: Floats, point: Floats) -> Floats:
+        del center
+        return point
+
+    def harden(self, scenario: int | None, point: Floats) -> bool:
+        del scenario, point
+        self.extra *= EXTRA_STEP
+        return self.extra <= MOST_EXTRA
+
+    def attack(self, center: Floats, solver: Chain, seconds: float) -> list[Floats]:
+        body = self.problem.body(center)
+        found = []
+        for row in self.affine.weight:
+            builder = Builder()
+            y = add_room(builder, body)
+            builder.cost[0] = row
+            answer = solver.solve(builder.program(), seconds / len(self.slack))
+            if answer.usable and answer.x is not None:
+                point = into_body(body, answer.x[y])
+                if point is not None:
+                    found.append(point)
+        return found
+
+    def master(self, scenarios: list[Scenario], stance: Stance, reach: float) -> Master:
+        builder = Builder()
+        block = add_center(builder, self.problem, reach, stance)
+        for scenario in scenarios:
+            point = add_point(builder, self.problem, scenario, block)
+            needed = asked(self.affine.error(point.magnitude), self.slack, self.extra * self.scale, stance)
+            for row, bias, least in zip(self.affine.weight, self.affine.bias, needed, strict=True):
+                columns, values, constant = point.expression(row)
+                builder.row(columns, values, float(least) - float(bias) - constant)
+        return Master(
+            builder.program(), lambda x: tidy(self.problem, x[block.columns]), lambda v: v, lambda d: d
+        )
+
+
+def deficit_scale(margin: Floats) -> Floats:
+    """What counts as a unit of margin: the factual's own, or the largest among the rivals where it is almost none."""
+    size = np.abs(margin)
+    return np.maximum(size, 1e-3 * float(size.max(initial=0.0)))
+
+
+def asked(error: Floats, slack: Floats, extra: Floats, stance: Stance) -> Floats:
+    """A candidate must hold with something to spare; a proof grants whatever rounding could have granted, twice."""
+    if stance is Stance.ASK:
+        return np.asarray(error + slack + extra)
+    return np.asarray(-2.0 * (error + slack))

@@ -1,0 +1,228 @@
+"""Axis-aligned trees as a master without any big-M.
+
+Scenario s sends the centre x left of the cut t in column f iff x_f <= b, where b is a float that is computed exactly
+(`breakpoint`). So the centre matters only through the cells between breakpoints: binaries u_fb = [x_f <= b], increasing
+in b. For every scenario each tree chooses one leaf, z >= 0, sum z = 1, and at every split
+
+    sum of z left of the split <= u_fb,        sum of z right of the split <= 1 - u_fb,
+
+which makes z whole as soon as u is (Misic 2020). One tree: only leaves of the wanted class. Ensembles: for every rival
+base + sum value z >= slack. The distance of a cell is that of its nearest float, so that the objective is linear in u
+for l1, a maximum of linear forms for linf, and the square is linear for l2.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from elbowroom.models import TreeEnsemble
+from elbowroom.models.margins import tree_margins
+from elbowroom.numerics import Floats, Ints, gamma
+from elbowroom.problem import AtMost, Distance, LinearRule, RecourseProblem, Shape
+from elbowroom.search.adversarial.attack_trees import TreeAttack
+from elbowroom.search.adversarial.center import Stance, add_center, tidy
+from elbowroom.search.adversarial.chain import CellAxis, breakpoints
+from elbowroom.search.adversarial.family import Master
+from elbowroom.search.adversarial.matrix import Builder
+from elbowroom.search.adversarial.scenario import Scenario, stretched
+from elbowroom.search.adversarial.splits import Splits
+from elbowroom.search.solvers.protocol import Chain
+
+STRETCH = 1.0 + 1e-5  # how much longer shifts of balls and diamonds are when a candidate is asked for
+
+
+class TreeFamily:
+    """Trees, forests and boosting."""
+
+    def __init__(self, problem: RecourseProblem) -> None:
+        model = problem.model
+        assert isinstance(model, TreeEnsemble)
+        self.problem, self.leaves = problem, model.leaves
+        self.margins = tree_margins(model, problem.target_index, problem.target.probability)
+        self.splits = Splits.of(model)
+        self.tree_of_leaf = np.repeat(np.arange(self.leaves.n_trees), np.diff(self.leaves.offsets))
+        self.linear_rules = any(isinstance(rule, LinearRule) for rule in problem.rules)
+        self.needs_reach = self.linear_rules
+        self.no_goods: list[tuple[int, Ints]] = []
+        self._attack = TreeAttack(problem, self.leaves, self.margins)
+        alone = self.margins.base + self.margins.value >= self.margins.slack
+        self.usable = alone.all(axis=1) if self.leaves.n_trees == 1 else np.ones(len(alone), dtype=bool)
+
+    # ---- the adversary ------------------------------------------------------------------------------------------------
+    def attack(self, center: Floats, solver: Chain, seconds: float) -> list[Floats]:
+        return self._attack.points(center, solver, seconds)
+
+    def deepened(self, center: Floats, point: Floats) -> Floats:
+        return self._attack.deepened(self.problem.body(center), point)
+
+    def spare(self, points: Floats) -> Floats:
+        return self._attack.spare(points)
+
+    def harden(self, scenario: int | None, point: Floats) -> bool:
+        """This combination of leaves is bad: no centre may choose it again in this scenario."""
+        if self.leaves.n_trees == 1 or scenario is None:
+            return False
+        self.no_goods.append((scenario, self._attack.reached(point)))
+        return True
+
+    # ---- the master ---------------------------------------------------------------------------------------------------
+    def master(self, scenarios: list[Scenario], stance: Stance, reach: float) -> Master:
+        problem, splits = self.problem, self.splits
+        if stance is Stance.ASK and problem.walls.shape is not Shape.BOX:
+            scenarios = [stretched(s, problem, STRETCH) for s in scenarios]
+        builder = Builder()
+        breaks = np.array([breakpoints(problem, s, splits.feature, splits.cut) for s in scenarios])
+        axes = self._axes(builder, breaks)
+        for number, row in enumerate(breaks):
+            self._add_scenario(builder, number, row, axes, stance)
+        if self.linear_rules:
+            block = add_center(builder, problem, reach, stance)
+            for f, axis in axes.items():
+                axis.link(builder, int(block.columns[f]), float(block.lower[f]), float(block.upper[f]))
+
+            def decode(x: Floats) -> Floats:
+                center = tidy(problem, x[block.columns])
+                for f, axis in axes.items():
+                    center[f] = axis.clamp(x, float(center[f]))
+                return center
+
+            return Master(builder.program(), decode, lambda v: v, lambda d: d)
+        self._add_distance(builder, axes)
+
+        def nearest(x: Floats) -> Floats:
+            center = np.clip(problem.factual, problem.lower, problem.upper)
+            for f, axis in axes.items():
+                center[f] = axis.value(x)
+            return center + 0.0
+
+        if problem.distance is Distance.L2:
+            return Master(builder.program(), nearest, lambda v: math.sqrt(max(v, 0.0)), lambda d: d * d)
+        return Master(builder.program(), nearest, lambda v: v, lambda d: d)
+
+    def _axes(self, builder: Builder, breaks: Floats) -> dict[int, CellAxis]:
+        """The cells of every column that any literal looks at; members of one-hot groups always have theirs."""
+        problem, axes = self.problem, {}
+        for f in range(problem.factual.size):
+            values = breaks[:, self.splits.feature == f].ravel()
+            if problem.space.group_of[f] >= 0:
+                values = np.append(values, 0.0)
+            inside = values[(values >= problem.lower[f]) & (values < problem.upper[f])]
+            if inside.size:
+                axes[f] = CellAxis.of(builder, problem, f, np.unique(inside))
+        for members in problem.space.members:
+            moving = [f for f in members if f in axes]
+            fixed = sum(float(problem.lower[f]) for f in members if f not in axes)
+            if moving:  # x_m = 1 - [x_m <= 0]
+                total = len(moving) + fixed - 1.0
+                builder.row([int(axes[f].columns[0]) for f in moving], 1.0, total, total)
+        return axes
+
+    def _add_scenario(
+        self, builder: Builder, number: int, breaks: Floats, axes: dict[int, CellAxis], stance: Stance
+    ) -> None:
+        splits, leaves = self.splits, self.leaves
+        literal, always, never = self._literals(breaks, axes)
+        upper = np.where(self.usable, 1.0, 0.0)
+        upper = np.where(splits.excluded(always, never), 0.0, upper)
+        z = builder.columns(upper.size, 0.0, upper)
+        n_trees = leaves.n_trees
+        builder.block(self.tree_of_leaf, z, 1.0, np.ones(n_trees), np.ones(n_trees))
+        open_splits = np.flatnonzero(~always & ~never)
+        for rows, members, sign, limit in (
+            (splits.left_row, splits.left_leaf, -1.0, 0.0),
+            (splits.right_row, splits.right_leaf, 1.0, 1.0),
+        ):
+            place = np.full(always.size, -1)
+            place[open_splits] = np.arange(open_splits.size)
+            kept = (place[rows] >= 0) & (upper[members] > 0)
+            builder.block(
+                np.concatenate([place[rows][kept], np.arange(open_splits.size)]),
+                np.concatenate([z[members[kept]], literal[open_splits]]),
+                np.concatenate([np.ones(int(kept.sum())), np.full(open_splits.size, sign)]),
+                np.full(open_splits.size, -np.inf),
+                np.full(open_splits.size, limit),
+            )
+        if n_trees > 1:
+            for rival in range(self.margins.slack.size):
+                value, needed = self.margins.value[:, rival], self.margins.slack[rival] - self.margins.base[rival]
+                if stance is Stance.PROVE:
+                    needed -= gamma(n_trees + 8) * (float(np.abs(value).sum()) + abs(float(needed)))
+                builder.row(z, value, float(needed))
+        for scenario, bad in self.no_goods:
+            if scenario == number:
+                builder.row(z[bad], 1.0, -np.inf, n_trees - 1.0)
+
+    def _literals(self, breaks: Floats, axes: dict[int, CellAxis]) -> tuple[Ints, np.ndarray, np.ndarray]:
+        """The column of [x_f <= breakpoint] for every split, or that it is always or never true."""
+        feature = self.splits.feature
+        always = breaks >= self.problem.upper[feature]
+        never = breaks < self.problem.lower[feature]
+        literal = np.zeros(breaks.size, dtype=np.int64)
+        for f, axis in axes.items():
+            mine = np.flatnonzero((feature == f) & ~always & ~never)
+            literal[mine] = axis.columns[np.searchsorted(axis.breaks, breaks[mine])]
+        return literal, always, never
+
+    def _add_distance(self, builder: Builder, axes: dict[int, CellAxis]) -> None:
+        """The norm of the moves of the cells; what cannot move keeps its move."""
+        problem = self.problem
+        home = problem.metric.moves(problem.factual, np.clip(problem.factual, problem.lower, problem.upper))
+        single = [f for f in range(problem.factual.size) if problem.space.group_of[f] < 0]
+        fixed = [float(home[f]) for f in single if f not in axes]
+        pieces = [axes[f].moves() for f in single if f in axes]
+        for g, members in enumerate(problem.space.members):
+            now = int(members[np.argmax(problem.factual[members])])
+            price = float(problem.metric.group_price[g])
+            if now in axes:  # changed iff x_now = 0, that is [x_now <= 0] = 1
+                pieces.append((axes[now].columns[:1], np.array([price]), 0.0))
+            else:
+                fixed.append(price if problem.upper[now] < 1.0 else 0.0)
+        match problem.distance:
+            case Distance.L1:
+                builder.constant = sum(fixed) + sum(p[2] for p in pieces)
+                self._set_costs(builder, pieces)
+            case Distance.L2:
+                squares = [axes[f].moves(squared=True) for f in single if f in axes]
+                squares += [(c, v * v, k) for c, v, k in pieces[len(squares) :]]
+                builder.constant = sum(v * v for v in fixed) + sum(p[2] for p in squares)
+                self._set_costs(builder, squares)
+            case Distance.LINF:
+                longest = max([0.0, *fixed, *(p[2] + float(np.abs(p[1]).sum()) for p in pieces)])
+                t = builder.columns(1, max([0.0, *fixed]), longest * (1.0 + 1e-9), cost=1.0)
+                for columns, values, constant in pieces:
+                    builder.row(np.append(columns, t), np.append(-values, 1.0), constant)
+        self._add_at_most(builder, axes)
+
+    @staticmethod
+    def _set_costs(builder: Builder, pieces: list[tuple[Ints, Floats, float]]) -> None:
+        cost = np.concatenate([np.array(c) for c in builder.cost])
+        for columns, values, _ in pieces:
+            cost[columns] += values
+        builder.cost = [cost]
+
+    def _add_at_most(self, builder: Builder, axes: dict[int, CellAxis]) -> None:
+        problem = self.problem
+        limits = [rule.changes for rule in problem.rules if isinstance(rule, AtMost)]
+        if not limits:
+            return
+        columns, values, already = [], [], 0.0
+        for f in range(problem.factual.size):
+            if problem.space.group_of[f] >= 0:
+                continue
+            if f in axes:
+                found, signs, constant = axes[f].changed()
+                columns += list(found)
+                values += list(signs)
+                already += constant
+            else:
+                already += float(not problem.lower[f] <= problem.factual[f] <= problem.upper[f])
+        for members in problem.space.members:
+            now = int(members[np.argmax(problem.factual[members])])
+            if now in axes:
+                columns.append(int(axes[now].columns[0]))
+                values.append(1.0)
+            else:
+                already += float(problem.upper[now] < 1.0)
+        builder.row(np.array(columns, dtype=np.int64), np.array(values), -np.inf, float(min(limits)) - already)

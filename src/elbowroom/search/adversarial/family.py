@@ -1,0 +1,49 @@
+"""What a family of models gives to the loop: an encoding of the master, an adversary, and exact values at points."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from elbowroom.numerics import Floats
+from elbowroom.search.adversarial.center import Stance
+from elbowroom.search.adversarial.matrix import Program
+from elbowroom.search.adversarial.scenario import Scenario
+from elbowroom.search.solvers.protocol import Chain
+
+
+@dataclass(frozen=True, eq=False)
+class Master:
+    """A master program, how its solution reads as a centre, and how its objective reads as a distance."""
+
+    program: Program
+    decode: Callable[[Floats], Floats]
+    distance_of: Callable[[float], float]
+    objective_of: Callable[[float], float]
+
+
+class Family(Protocol):
+    """One family of models. ``reach`` bounds the centres of a master (see `center`); inf where none is needed."""
+
+    needs_reach: bool
+
+    def master(self, scenarios: list[Scenario], stance: Stance, reach: float) -> Master: ...
+
+    def attack(self, center: Floats, solver: Chain, seconds: float) -> list[Floats]:
+        """Points of body(center), deepest first, that are likely bad."""
+        ...
+
+    def deepened(self, center: Floats, point: Floats) -> Floats:
+        """A bad point deeper inside the same bad piece than the given one (or the same point)."""
+        ...
+
+    def spare(self, points: Floats) -> Floats:
+        """Smallest margin minus slack over the rivals at every point: negative means bad."""
+        ...
+
+    def harden(self, scenario: int | None, point: Floats) -> bool:
+        """Tolerances spoiled a candidate: the master's centre sends this scenario to a bad point although the program
+        said otherwise; or (None) the judge refuses a point that no scenario can tell from the centre. Learn from it;
+        False if nothing can be learned."""
+        ...

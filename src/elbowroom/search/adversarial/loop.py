@@ -1,0 +1,204 @@
+"""Algorithm 1, once for all families.
+
+    Z = {0}
+    repeat:  x   = optimum of the master: min d(x, factual) s.t. the point of x in every scenario of Z is good
+             bad = the adversary's deepest bad points of the room around x
+             none: the judge decides about x;   else add their shifts to Z
+
+Every answer is the judge's. The lower bound is proven apart from all solvers (see `proof`), on the same scenarios.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from elbowroom.models import LinearModel, ReluNetwork, TreeEnsemble
+from elbowroom.numerics import TOLERANCES, Floats
+from elbowroom.problem import RecourseProblem, Shape
+from elbowroom.result.certificate import Certificate, Counterexample
+from elbowroom.search.adversarial.center import Stance, farthest
+from elbowroom.search.adversarial.family import Family, Master
+from elbowroom.search.adversarial.proof import prove
+from elbowroom.search.adversarial.scenario import Scenario, land, nothing_happens, scenario_of
+from elbowroom.search.contract import Clock, Outcome, Referee
+from elbowroom.search.solvers.protocol import Answer, Chain, Claim, Solver, SolverName, open_solver
+
+_SEARCH_SHARE = 0.7  # of the time; the rest is kept for the proof of the lower bound
+_FIRST_REACH, _REACH_STEP, _REACH_STEPS = 1.0, 4.0, 20
+_HARDENINGS = 200  # how often a master's answer may be refused for tolerances alone
+_ROUNDING = 1e-12  # relative; costs and distances are rounded sums
+
+
+def family_of(problem: RecourseProblem) -> Family:
+    match problem.model:
+        case TreeEnsemble():
+            from elbowroom.search.adversarial.encode_trees import TreeFamily
+
+            return TreeFamily(problem)
+        case LinearModel():
+            from elbowroom.search.adversarial.encode_linear import LinearFamily
+
+            return LinearFamily(problem)
+        case ReluNetwork():
+            from elbowroom.search.adversarial.encode_network import NetworkFamily
+
+            return NetworkFamily(problem)
+
+
+def search_adversarial(
+    problem: RecourseProblem,
+    accept: Referee,
+    clock: Clock,
+    seed: int = 0,
+    solver: SolverName = SolverName.HIGHS,
+    solvers: list[Solver] | None = None,
+) -> Outcome:
+    """The paper's method on a mixed-integer solver. ``solvers`` replaces the named one (and what follows it)."""
+    del seed  # nothing here is random
+    if solvers is None:
+        solvers = [open_solver(solver)]
+        if solver is not SolverName.HIGHS:
+            solvers.append(open_solver(SolverName.HIGHS))
+    return _Loop(problem, accept, clock, Chain(solvers), family_of(problem)).run()
+
+
+@dataclass(eq=False)
+class _Loop:
+    problem: RecourseProblem
+    accept: Referee
+    clock: Clock
+    solver: Chain
+    family: Family
+    scenarios: list[Scenario] = field(default_factory=list)
+    center: Floats | None = None
+    certificate: Certificate | None = None
+    distance: float = math.inf
+    reach: float = math.inf
+    rounds: int = 0
+    hardenings: int = 0
+    master_seconds: float = 0.0
+    adversary_seconds: float = 0.0
+
+    def run(self) -> Outcome:
+        if self.clock.expired:
+            return self._outcome(0.0, "the time limit was reached before the search began")
+        self.scenarios = [nothing_happens(self.problem)]
+        self.farthest = farthest(self.problem)
+        if self.family.needs_reach:
+            self.reach = min(_FIRST_REACH, self.farthest)
+        reason = ""
+        while not reason and self.certificate is None:
+            reason = self._round()
+        return self._outcome(self._proven(), reason)
+
+    @property
+    def _seconds_left(self) -> float:
+        return self.clock.remaining - (1.0 - _SEARCH_SHARE) * self.clock.time_limit
+
+    def _round(self) -> str:
+        """One iteration; a reason to stop, or nothing."""
+        if self._seconds_left <= 0.0:
+            return "the time limit ended before the adversary was content"
+        self.rounds += 1
+        began = self.clock.seconds
+        master = self.family.master(self.scenarios, Stance.ASK, self.reach)
+        answer = self.solver.solve(master.program, self._seconds_left)
+        self.master_seconds += self.clock.seconds - began
+        if not answer.usable or answer.x is None:
+            return self._without_point(answer)
+        center = master.decode(answer.x)
+        if not self.problem.admissible(center):
+            return f"the master's answer breaks a limit or a rule beyond repair; {answer.word}"
+        hit = self._missed(center)
+        if hit is not None:
+            self.hardenings += 1
+            if self.hardenings > _HARDENINGS or not self.family.harden(hit, land(self.problem, self.scenarios[hit], center)):
+                return f"the master's answers are spoiled by its solver's tolerances; {answer.word}"
+            return ""
+        began = self.clock.seconds
+        points = self.family.attack(center, self.solver, self._seconds_left)
+        self.adversary_seconds += self.clock.seconds - began
+        fresh = self._learn(center, points)
+        if not fresh:
+            verdict = self.accept(center)
+            if isinstance(verdict, Certificate):
+                self.center, self.certificate = verdict.body.center, verdict
+                self.distance = self.problem.measure(self.center)
+                self.clock.report(best_distance=self.distance, note=f"round {self.rounds}: the adversary is content")
+                return ""
+            if not isinstance(verdict, Counterexample):
+                return f"the judge could not decide about the last centre: {verdict.reason}"
+            deep = self.family.deepened(center, verdict.point)
+            if not self._learn(center, [deep, verdict.point]):
+                self.hardenings += 1
+                if self.hardenings > _HARDENINGS or not self.family.harden(None, verdict.point):
+                    return "the judge refuses a point that no scenario can tell from a good one"
+        self.clock.report(
+            certified_radius=None,
+            note=f"round {self.rounds}: master at {self.problem.measure(center):.6g}, {len(self.scenarios)} scenarios",
+        )
+        return ""
+
+    def _without_point(self, answer: Answer) -> str:
+        """The master has no answer: look farther, or stop with the solver's word."""
+        if answer.claim is Claim.INFEASIBLE and self.reach < min(self.farthest, _FIRST_REACH * _REACH_STEP**_REACH_STEPS):
+            self.reach = min(self.reach * _REACH_STEP, self.farthest)
+            return ""
+        if answer.claim is Claim.INFEASIBLE:
+            return f"no centre is good in all {len(self.scenarios)} scenarios; {answer.word}"
+        return f"the master was not solved; {answer.word}"
+
+    def _missed(self, center: Floats) -> int | None:
+        """A scenario whose point is bad although the master promised otherwise."""
+        points = np.array([land(self.problem, s, center) for s in self.scenarios])
+        spare = self.family.spare(points)
+        worst = int(np.argmin(spare))
+        return worst if spare[worst] < 0 else None
+
+    def _learn(self, center: Floats, points: list[Floats]) -> bool:
+        """Add the scenarios of bad points that are new and really bad."""
+        fresh = False
+        for point in points:
+            scenario = scenario_of(self.problem, center, point)
+            if any(scenario.same_as(known) for known in self.scenarios):
+                continue
+            if self.family.spare(land(self.problem, scenario, center)[None])[0] < 0:
+                self.scenarios.append(scenario)
+                fresh = True
+        return fresh
+
+    def _proven(self) -> float:
+        """The lower bound of the final scenarios, by weak duality; inf if they exclude every centre."""
+        reach = min(self.reach, self.distance) if self.family.needs_reach else math.inf
+        master = self.family.master(self.scenarios, Stance.PROVE, reach)
+        cutoff = master.objective_of(self.distance * (1.0 - 1e-9)) if math.isfinite(self.distance) else math.inf
+        value = prove(master.program, cutoff, lambda: self.clock.remaining)
+        bound = math.inf if value == math.inf else max(master.distance_of(value) * (1.0 - _ROUNDING), 0.0)
+        if self.family.needs_reach and reach < self.farthest:
+            bound = min(bound, reach * (1.0 - _ROUNDING))
+        bound = min(bound, self.distance)
+        self.clock.report(lower_bound=bound, note="lower bound proven by weak duality")
+        return bound
+
+    def _outcome(self, bound: float, reason: str) -> Outcome:
+        method = f"adversarial on {self.solver.name}"
+        if self.solver.troubles:
+            method += f" ({'; '.join(self.solver.troubles)})"
+        exact = isinstance(self.problem.model, TreeEnsemble) and self.problem.walls.shape is Shape.BOX
+        return Outcome(
+            method,
+            bound,
+            self.center,
+            self.certificate,
+            reason,
+            TOLERANCES.optimal_gap if exact else TOLERANCES.continuous_gap,
+            {
+                "rounds": self.rounds,
+                "scenarios": len(self.scenarios),
+                "master_seconds": self.master_seconds,
+                "adversary_seconds": self.adversary_seconds,
+            },
+        )

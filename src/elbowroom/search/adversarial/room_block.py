@@ -1,0 +1,62 @@
+"""A point of the room around a fixed centre as columns of an adversary's program."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from elbowroom.numerics import Floats, Ints
+from elbowroom.problem import Body, Shape
+from elbowroom.search.adversarial.matrix import Builder, NormRow
+
+_SHRINKS = (0.0, 1e-15, 1e-13, 1e-11, 1e-9, 1e-7, 1e-5)
+
+
+def add_room(builder: Builder, body: Body) -> Ints:
+    """Columns y with y in the body (balls as a norm row)."""
+    y = builder.columns(body.center.size, body.lower, body.upper, body.whole)
+    for members in body.free_groups:
+        builder.row(y[members], 1.0, 1.0, 1.0)
+    f = body.round_columns
+    if body.shape is Shape.BOX or not f.size:
+        return y
+    scale, offset = 1.0 / body.axes[f], body.center[f] / body.axes[f]
+    if body.shape is Shape.BALL:
+        builder.norms.append(NormRow(y[f], scale, offset))
+    length = builder.columns(f.size, 0.0, 1.0)  # |y_f - center_f| / axes_f
+    rows = np.arange(f.size)
+    for sign in (1.0, -1.0):
+        builder.block(
+            np.concatenate([rows, rows]),
+            np.concatenate([length, y[f]]),
+            np.concatenate([np.ones(f.size), -sign * scale]),
+            -sign * offset,
+            np.full(f.size, np.inf),
+        )
+    budget = 1.0 if body.shape is Shape.DIAMOND else float(np.sqrt(f.size))
+    builder.row(length, 1.0, -np.inf, budget)
+    return y
+
+
+def into_body(body: Body, point: Floats) -> Floats | None:
+    """The point itself or one a hair nearer to the centre that lies in the body exactly; None if there is none."""
+    point = np.where(body.whole, np.round(point), point)
+    for members in body.free_groups:
+        point[members] = np.eye(members.size)[int(np.argmax(point[members]))]
+    grouped = np.zeros(point.size, dtype=bool)
+    for members in body.free_groups:
+        grouped[members] = True
+    columns = body.round_columns
+    outside = 0.0
+    if body.shape is not Shape.BOX and columns.size:
+        ratio = np.abs(point[columns] - body.center[columns]) / body.axes[columns]
+        used = float(np.sqrt(ratio @ ratio) if body.shape is Shape.BALL else ratio.sum())
+        outside = max(0.0, 1.0 - 1.0 / used) if used > 0.0 else 0.0
+    for shrink in _SHRINKS:
+        moved = point + (outside + shrink) * (body.center - point) if outside + shrink > 0 else point
+        moved = np.where(grouped, point, np.clip(moved, body.lower, body.upper))
+        moved = np.where(body.whole & ~grouped, np.where(moved > body.center, np.floor(moved), np.ceil(moved)), moved)
+        if body.contains(moved + 0.0)[0]:
+            return moved + 0.0
+        if body.shape is Shape.BOX:
+            return None
+    return None

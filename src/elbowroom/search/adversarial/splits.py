@@ -1,0 +1,76 @@
+"""All splits of an ensemble with the leaves on both sides, in the order of `TreeEnsemble.leaves`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from elbowroom.models import TreeEnsemble
+from elbowroom.numerics import Bools, Floats, Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Splits:
+    """Split i sends x left iff x[feature_i] <= cut_i; leaves are given as pairs (split, leaf) for each side."""
+
+    feature: Ints
+    cut: Floats
+    left_row: Ints
+    left_leaf: Ints
+    right_row: Ints
+    right_leaf: Ints
+    n_leaves: int
+
+    @classmethod
+    def of(cls, model: TreeEnsemble) -> Splits:
+        """Only splits that both sides of which some float reaches (as `TreeEnsemble.leaves` keeps them)."""
+        feature: list[int] = []
+        cut: list[float] = []
+        left: list[tuple[int, int]] = []
+        right: list[tuple[int, int]] = []
+        n_leaves = 0
+        for root in model.roots:
+            bounds: dict[int, tuple[float, float]] = {}
+            stack: list[tuple[int, dict[int, tuple[float, float]], tuple[tuple[int, bool], ...]]] = [
+                (int(root), bounds, ())
+            ]
+            while stack:
+                node, limits, path = stack.pop()
+                f = int(model.feature[node])
+                if f < 0:
+                    for split, goes_left in path:
+                        (left if goes_left else right).append((split, n_leaves))
+                    n_leaves += 1
+                    continue
+                t = float(model.cut[node])
+                low, high = limits.get(f, (-np.inf, np.inf))
+                go_right, go_left = t < high, t > low
+                if go_right and go_left:
+                    feature.append(f)
+                    cut.append(t)
+                number = len(feature) - 1
+                both = go_right and go_left
+                if go_right:
+                    step = ((number, False),) if both else ()
+                    stack.append((int(model.right[node]), {**limits, f: (max(low, t), high)}, path + step))
+                if go_left:
+                    step = ((number, True),) if both else ()
+                    stack.append((int(model.left[node]), {**limits, f: (low, min(high, t))}, path + step))
+        pairs = [np.array(side, dtype=np.int64).reshape(-1, 2) for side in (left, right)]
+        return cls(
+            np.array(feature, dtype=np.int64),
+            np.array(cut, dtype=np.float64),
+            pairs[0][:, 0],
+            pairs[0][:, 1],
+            pairs[1][:, 0],
+            pairs[1][:, 1],
+            n_leaves,
+        )
+
+    def excluded(self, always: Bools, never: Bools) -> Bools:
+        """Leaves that no centre reaches: right of a split that always goes left, or left of one that never does."""
+        out = np.zeros(self.n_leaves, dtype=bool)
+        out[self.right_leaf[always[self.right_row]]] = True
+        out[self.left_leaf[never[self.left_row]]] = True
+        return out

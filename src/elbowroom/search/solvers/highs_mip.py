@@ -1,0 +1,109 @@
+"""HiGHS for mixed-integer programs, and for the linear relaxations whose multipliers prove bounds."""
+
+from __future__ import annotations
+
+import highspy
+import numpy as np
+
+from elbowroom.numerics import TOLERANCES, Floats
+from elbowroom.search.adversarial.matrix import Program
+from elbowroom.search.solvers.protocol import Answer, Claim
+
+_CLAIMS = {
+    highspy.HighsModelStatus.kOptimal: Claim.OPTIMAL,
+    highspy.HighsModelStatus.kInfeasible: Claim.INFEASIBLE,
+    highspy.HighsModelStatus.kTimeLimit: Claim.STOPPED,
+    highspy.HighsModelStatus.kInterrupt: Claim.STOPPED,
+    highspy.HighsModelStatus.kSolutionLimit: Claim.STOPPED,
+    highspy.HighsModelStatus.kUnboundedOrInfeasible: Claim.INFEASIBLE,
+}
+
+
+def _passed(program: Program, relaxed: bool) -> highspy.HighsLp:
+    lp = highspy.HighsLp()
+    lp.num_col_, lp.num_row_ = program.n_columns, program.row_lower.size
+    lp.col_cost_, lp.col_lower_, lp.col_upper_ = program.cost, program.lower, program.upper
+    lp.row_lower_, lp.row_upper_ = program.row_lower, program.row_upper
+    lp.offset_ = program.constant
+    lp.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+    lp.a_matrix_.start_ = program.matrix.indptr.astype(np.int32)
+    lp.a_matrix_.index_ = program.matrix.indices.astype(np.int32)
+    lp.a_matrix_.value_ = program.matrix.data
+    if not relaxed and program.whole.any():
+        kinds = (highspy.HighsVarType.kContinuous, highspy.HighsVarType.kInteger)
+        lp.integrality_ = [kinds[int(w)] for w in program.whole]
+    return lp
+
+
+def _quiet(**options: object) -> highspy.Highs:
+    highs = highspy.Highs()  # type: ignore[no-untyped-call]
+    for option, value in {"output_flag": False, "threads": 1, **options}.items():
+        highs.setOptionValue(option, value)
+    return highs
+
+
+class HighsMip:
+    """One fresh solver object per program: no state survives."""
+
+    name = "HiGHS"
+    takes_norms = False
+    RELATIVE_GAP = 1e-7
+    FEASIBILITY = 1e-9
+
+    def solve(self, program: Program, time_limit: float, start: Floats | None = None) -> Answer:
+        highs = _quiet(
+            mip_rel_gap=self.RELATIVE_GAP,
+            mip_abs_gap=1e-10,
+            mip_feasibility_tolerance=self.FEASIBILITY,
+            primal_feasibility_tolerance=self.FEASIBILITY,
+            dual_feasibility_tolerance=self.FEASIBILITY,
+            small_matrix_value=1e-12,
+            time_limit=max(time_limit, 0.01),
+        )
+        if highs.passModel(_passed(program, relaxed=False)) == highspy.HighsStatus.kError:
+            return Answer(Claim.FAILED, None, -np.inf, "HiGHS refused the program")
+        if start is not None:
+            solution = highspy.HighsSolution()
+            solution.col_value = list(start)
+            highs.setSolution(solution)
+        highs.run()
+        status = highs.getModelStatus()
+        word = f"HiGHS says {highs.modelStatusToString(status)!r}"
+        info = highs.getInfo()
+        has_point = info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible
+        x = np.array(highs.getSolution().col_value) if has_point else None
+        is_mip = bool(program.whole.any())
+        bound = float(info.mip_dual_bound) if is_mip else float(info.objective_function_value)
+        if not is_mip and status != highspy.HighsModelStatus.kOptimal:
+            bound = -np.inf
+        return Answer(_CLAIMS.get(status, Claim.FAILED), x, bound, word)
+
+
+class HighsRelaxation:
+    """The linear relaxation of one program, solved again and again under changed column bounds."""
+
+    def __init__(self, program: Program) -> None:
+        self._highs = _quiet(
+            presolve="off",
+            solver="simplex",
+            small_matrix_value=1e-12,
+            primal_feasibility_tolerance=TOLERANCES.solver_feasibility,
+            dual_feasibility_tolerance=TOLERANCES.solver_feasibility,
+        )
+        self._highs.passModel(_passed(program, relaxed=True))
+        self._all = np.arange(program.n_columns, dtype=np.int32)
+
+    def solve(self, lower: Floats, upper: Floats, time_limit: float) -> tuple[Floats | None, Floats | None]:
+        """The point and the multipliers of the rows; without a point, a ray that may prove emptiness (or nothing)."""
+        highs = self._highs
+        highs.changeColsBounds(self._all.size, self._all, lower, upper)
+        highs.setOptionValue("time_limit", highs.getRunTime() + max(time_limit, 0.01))
+        highs.run()
+        if highs.getModelStatus() == highspy.HighsModelStatus.kOptimal:
+            solution = highs.getSolution()
+            return np.array(solution.col_value), np.array(solution.row_dual)
+        if highs.getModelStatus() == highspy.HighsModelStatus.kInfeasible:
+            ray = highs.getDualRay()
+            if ray[1]:
+                return None, np.array(ray[2])
+        return None, None

@@ -1,0 +1,150 @@
+"""What a solver is to a search: a program in, a claim out. Nothing a solver says is believed without a check."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from elbowroom.errors import SolverMissing
+from elbowroom.numerics import Floats
+
+if TYPE_CHECKING:
+    from elbowroom.search.adversarial.matrix import Program
+
+
+class Claim(Enum):
+    """What a solver says about its answer."""
+
+    OPTIMAL = "optimal"
+    INFEASIBLE = "infeasible"
+    STOPPED = "stopped early"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """A solver's answer: a point (None if it has none), further points, its bound on the optimum, its own words."""
+
+    claim: Claim
+    x: Floats | None
+    bound: float
+    word: str
+    pool: tuple[Floats, ...] = ()
+
+    @property
+    def usable(self) -> bool:
+        """There is a point, and its numbers are numbers."""
+        return self.x is not None and bool(np.isfinite(self.x).all())
+
+
+class Solver(Protocol):
+    """A mixed-integer solver."""
+
+    name: str
+    takes_norms: bool  # norm rows are handed over; otherwise they are replaced by tangents
+
+    def solve(self, program: Program, time_limit: float, start: Floats | None = None) -> Answer: ...
+
+
+class SolverName(Enum):
+    """Solvers that can be asked for."""
+
+    HIGHS = "highs"
+    SCIP = "scip"
+    GUROBI = "gurobi"
+
+
+_INSTALL = {
+    SolverName.HIGHS: "pip install highspy",
+    SolverName.SCIP: "pip install 'elbowroom[scip]'",
+    SolverName.GUROBI: "pip install 'elbowroom[gurobi]'",
+}
+
+
+def open_solver(name: SolverName) -> Solver:
+    """The solver, or SolverMissing with the line that installs it."""
+    try:
+        return _OPENERS[name]()
+    except ImportError as error:
+        raise SolverMissing(f"the solver {name.value!r} is not installed; install it with: {_INSTALL[name]}") from error
+
+
+def _highs() -> Solver:
+    from elbowroom.search.solvers.highs_mip import HighsMip
+
+    return HighsMip()
+
+
+def _scip() -> Solver:
+    from elbowroom.search.solvers.scip import Scip
+
+    return Scip()
+
+
+def _gurobi() -> Solver:
+    from elbowroom.search.solvers.gurobi import Gurobi
+
+    return Gurobi()
+
+
+_OPENERS: dict[SolverName, Callable[[], Solver]] = {
+    SolverName.HIGHS: _highs,
+    SolverName.SCIP: _scip,
+    SolverName.GUROBI: _gurobi,
+}
+
+
+class Chain:
+    """Solvers in order of preference: a failed solve goes to the next one, and is remembered for the result.
+
+    Solvers without norm rows get tangents: solve, cut off the point where a norm row fails, solve again. Every such
+    program is a relaxation, so that its bound stays a bound.
+    """
+
+    TANGENT_ROUNDS = 30
+    NORM_TOLERANCE = 1e-7  # relative; what is left is repaired or judged afterwards
+
+    def __init__(self, solvers: list[Solver]) -> None:
+        self.solvers = solvers
+        self.troubles: list[str] = []
+
+    @property
+    def name(self) -> str:
+        return self.solvers[0].name
+
+    def solve(self, program: Program, time_limit: float, start: Floats | None = None) -> Answer:
+        answer = Answer(Claim.FAILED, None, -np.inf, "no solver was asked")
+        while True:
+            solver = self.solvers[0]
+            answer = self._solve(solver, program, time_limit, start)
+            if answer.claim is not Claim.FAILED or len(self.solvers) == 1:
+                return answer
+            self.troubles.append(f"{solver.name}: {answer.word}; went on with {self.solvers[1].name}")
+            self.solvers = self.solvers[1:]
+
+    def _solve(self, solver: Solver, program: Program, time_limit: float, start: Floats | None) -> Answer:
+        if not program.norms or solver.takes_norms:
+            return solver.solve(program, time_limit, start)
+        answer = solver.solve(program, time_limit, start)
+        bound = answer.bound
+        for _ in range(self.TANGENT_ROUNDS):
+            if answer.x is None or not answer.usable:
+                return answer
+            cuts = []
+            for norm in program.norms:
+                for x in (answer.x, *answer.pool):
+                    if norm.excess(x) > self.NORM_TOLERANCE * max(norm.bound, 1e-9) and norm.tangent(x) is not None:
+                        cuts.append(norm.tangent(x))
+            if not cuts:
+                break
+            program = program.with_rows([c for c in cuts if c is not None])
+            previous = answer
+            answer = solver.solve(program, time_limit, None)
+            bound = max(bound, answer.bound)
+            if answer.x is None and answer.claim is Claim.STOPPED:
+                return previous
+        return answer
