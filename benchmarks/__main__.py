@@ -3,6 +3,9 @@
 boxes       the paper's linf tables for trees and ensembles (1,560 instances)
 linear      the paper's linear rows, linf and l2
 networks    the paper's network rows, linf and l2 (960 instances)
+networks-bounded   the same with every feature bounded to [0, 1]
+networks-large     (200, 200) and (50, 50, 50): a region soon, gap at 1, 10 and 60 s
+networks-control   the paper's big-M master and adversary on HiGHS beside the product
 brute       random small problems against brute force
 peers       plain counterfactuals beside treecf
 realistic   models of the size people use, gap at 1, 10 and 60 s
@@ -28,7 +31,19 @@ def main() -> None:
         "name",
         nargs="?",
         default="boxes",
-        choices=["boxes", "linear", "networks", "brute", "peers", "realistic", "startup", "reuse"],
+        choices=[
+            "boxes",
+            "linear",
+            "networks",
+            "networks-bounded",
+            "networks-large",
+            "networks-control",
+            "brute",
+            "peers",
+            "realistic",
+            "startup",
+            "reuse",
+        ],
     )
     parser.add_argument("--rows", type=int, default=None, help="instances per cell")
     parser.add_argument("--limit", type=float, default=60.0, help="seconds per instance")
@@ -47,18 +62,36 @@ def _run(options: argparse.Namespace) -> dict[str, object]:
 
     data = options.data or PAPER
     match options.name:
-        case "boxes" | "linear" | "networks":
+        case "boxes" | "linear" | "networks" | "networks-bounded":
+            from benchmarks.networks import unit_cube
             from benchmarks.paper import run_paper, summary
 
             cases, norms = {
                 "boxes": (TREES, ("linf",)),
                 "linear": (LINEAR, ("linf", "l2")),
                 "networks": (NETWORKS, ("linf", "l2")),
+                "networks-bounded": (NETWORKS, ("linf", "l2")),
             }[options.name]
-            instances = run_paper(cases, norms, data=data, rows=options.rows or 20, limit=options.limit)
+            space_of = unit_cube if options.name == "networks-bounded" else None
+            rows = options.rows or 20
+            instances = run_paper(cases, norms, data=data, rows=rows, limit=options.limit, space_of=space_of)
             found = summary(instances)
             print(found)
             return {"summary": found, "instances": instances}
+        case "networks-large":
+            from benchmarks.networks import run_large, summary_large
+
+            records = run_large(options.rows or 3, limit=options.limit)
+            found = summary_large(records)
+            print(found)
+            return {"summary": found, "instances": records}
+        case "networks-control":
+            from benchmarks.networks_control import run_control, summary_control
+
+            records = run_control(options.limit)
+            found = summary_control(records)
+            print(found)
+            return {"summary": found, "instances": records}
         case "brute":
             from benchmarks.brute import run_brute
 

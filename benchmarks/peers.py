@@ -40,12 +40,10 @@ def run_peers(rows: int = 20, limit: float = 60.0) -> list[dict[str, Any]]:
             began = time.perf_counter()
             answer = ours.explain(X[i], room=Box(0.0), time_limit=limit)
             middle = time.perf_counter()
-            side = {"op": ">=", "value": 0.5} if labels[i] == 0 else {"op": "<=", "value": 0.5}
+            goal = treecf.Target.raw(op=">=" if labels[i] == 0 else "<=", value=0.5 if case.model == "RF" else 0.0)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                other = theirs.explain(
-                    X[i], treecf.Target.probability(**side), backend="exact", time_budget_s=limit, seed=0
-                )
+                other = theirs.explain(X[i], goal, backend="exact", time_budget_s=limit, seed=0)
             end = time.perf_counter()
             found = getattr(other, "x_cf", None)
             records.append(

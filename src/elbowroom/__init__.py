@@ -31,6 +31,7 @@ _HOME = {
     "RadiusResult": "elbowroom.result",
     "LinearModel": "elbowroom.models",
     "TreeEnsemble": "elbowroom.models",
+    "ObliqueEnsemble": "elbowroom.models",
     "ReluNetwork": "elbowroom.models",
     "read_model": "elbowroom.importers",
     "ElbowroomError": "elbowroom.errors",
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
     from elbowroom.errors import ElbowroomError, InputError, ReplayMismatch, SolverMissing, UnsupportedModel
     from elbowroom.explainer import Explainer
     from elbowroom.importers import read_model
-    from elbowroom.models import LinearModel, ReluNetwork, TreeEnsemble
+    from elbowroom.models import LinearModel, ObliqueEnsemble, ReluNetwork, TreeEnsemble
     from elbowroom.problem import AtMost, Ball, Box, Diamond, Feature, Group, LinearRule, Space, Target
     from elbowroom.result import (
         Certificate,
@@ -74,6 +75,7 @@ __all__ = [
     "LinearModel",
     "LinearRule",
     "NoRegion",
+    "ObliqueEnsemble",
     "RadiusResult",
     "Region",
     "ReluNetwork",

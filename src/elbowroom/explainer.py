@@ -14,7 +14,7 @@ import numpy.typing as npt
 from elbowroom.certify.judge import certify
 from elbowroom.errors import InputError
 from elbowroom.importers import open_model
-from elbowroom.models import LinearModel, Model, ReluNetwork, TreeEnsemble
+from elbowroom.models import LinearModel, Model, ObliqueEnsemble, ReluNetwork, TreeEnsemble
 from elbowroom.numerics import Floats
 from elbowroom.problem import Ball, Body, Box, Diamond, Direction, Distance, RecourseProblem, Room, Rule, Space, Target
 from elbowroom.problem.rooms import Shape
@@ -31,6 +31,10 @@ class Method(Enum):
     """How a region is searched for."""
 
     AUTO = "auto"
+    ADVERSARIAL = "adversarial"
+    ADVERSARIAL_SCIP = "adversarial-scip"
+    ADVERSARIAL_GUROBI = "adversarial-gurobi"
+    ONE_LEAF = "one_leaf"
 
     @classmethod
     def parse(cls, value: Method | str) -> Method:
@@ -143,7 +147,7 @@ class Explainer:
                 Status.OPTIMAL if closed else Status.CERTIFIED,
                 problem.space,
                 problem.factual,
-                self.model.info.classes[int(self.model.info.labels_of(self.model.scores(problem.factual[None]))[0])],
+                problem.predicted,
                 problem.target,
                 problem.room,
                 problem.distance,
@@ -256,13 +260,13 @@ class _Attempt:
     certificate: Certificate | None = None
     distance: float = math.inf
 
-    def __call__(self, center: Floats) -> Verdict:
-        """Judge a candidate; the best accepted one is the answer."""
+    def __call__(self, center: Floats, seconds: float | None = None, /) -> Verdict:
+        """Judge a candidate, in so many seconds; the best accepted one is the answer."""
         center = np.asarray(center, dtype=np.float64) + 0.0
         if not self.problem.admissible(center):
             return Undecided("the centre breaks a limit, a whole number, a one-hot group or a rule")
         body = self.problem.body(center)
-        verdict = certify(self.problem.model, self.problem.target, body, max(self.clock.remaining, 0.05))
+        verdict = certify(self.problem.model, self.problem.target, body, self._left(seconds))
         if isinstance(verdict, Certificate):
             distance = self.problem.measure(center)
             if distance < self.distance:
@@ -273,10 +277,15 @@ class _Attempt:
     def about(self, problem: RecourseProblem) -> Accept:
         """The judge for a related question of the engine's own; what it accepts is no answer to this one."""
 
-        def judge(center: Floats) -> Verdict:
-            return certify(problem.model, problem.target, problem.body(center), max(self.clock.remaining, 0.05))
+        def judge(center: Floats, seconds: float | None = None, /) -> Verdict:
+            return certify(problem.model, problem.target, problem.body(center), self._left(seconds))
 
         return judge
+
+    def _left(self, seconds: float | None) -> float:
+        """What is left of the time limit, or less if the engine asks for less."""
+        left = max(self.clock.remaining, 0.05)
+        return left if seconds is None else min(left, max(seconds, 0.0))
 
     def run(self, method: Method, seed: int, memory: TreeMemory | None) -> Outcome:
         """The engine's outcome; an interrupt ends the search with the best certified answer so far."""
@@ -290,11 +299,20 @@ class _Attempt:
             )
 
     def _engine(self, method: Method, seed: int, memory: TreeMemory | None) -> Outcome:
-        from elbowroom.search.engines import search_auto
+        from elbowroom.search.engines import search_auto, search_heuristic, search_paper
+        from elbowroom.search.solvers.protocol import SolverName
 
         match method:
             case Method.AUTO:
                 return search_auto(self.problem, self, self.clock, seed, memory)
+            case Method.ADVERSARIAL:
+                return search_paper(self.problem, self, self.clock, seed, SolverName.HIGHS)
+            case Method.ADVERSARIAL_SCIP:
+                return search_paper(self.problem, self, self.clock, seed, SolverName.SCIP)
+            case Method.ADVERSARIAL_GUROBI:
+                return search_paper(self.problem, self, self.clock, seed, SolverName.GUROBI)
+            case Method.ONE_LEAF:
+                return search_heuristic(self.problem, self, self.clock, seed)
 
     def _trivial(self) -> Outcome | None:
         """Answers that need no search: nothing can exist, the factual is good already, or nothing may move."""
@@ -318,7 +336,7 @@ class _Attempt:
 
 def _open(model: object, space: Space | None, data: object) -> tuple[Model, Callable[[Floats], npt.NDArray[Any]]]:
     """The parsed model and the original's predict; a model that is parsed already speaks for itself."""
-    if isinstance(model, (LinearModel, TreeEnsemble, ReluNetwork)):
+    if isinstance(model, (LinearModel, TreeEnsemble, ObliqueEnsemble, ReluNetwork)):
         parsed = model
         labels = np.array(parsed.info.classes)
         return parsed, lambda rows: labels[parsed.info.labels_of(parsed.scores(rows))]

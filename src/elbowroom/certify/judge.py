@@ -13,7 +13,7 @@ import numpy as np
 
 from elbowroom.certify.trees import judge_trees
 from elbowroom.errors import InputError
-from elbowroom.models import LinearModel, Model, ReluNetwork, TreeEnsemble
+from elbowroom.models import LinearModel, Model, ObliqueEnsemble, ReluNetwork, TreeEnsemble
 from elbowroom.problem import Body, Shape, Target
 from elbowroom.result import Verdict
 
@@ -30,6 +30,10 @@ def certify(model: Model, target: Target, body: Body, time_limit: float = math.i
             return judge_linear(model, target, body, deadline)
         case TreeEnsemble():
             return judge_trees(model, target, body, deadline)
+        case ObliqueEnsemble():
+            from elbowroom.certify.oblique import judge_oblique
+
+            return judge_oblique(model, target, body, deadline)
         case ReluNetwork():
             from elbowroom.certify.network import judge_network
 

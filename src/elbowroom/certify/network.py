@@ -6,7 +6,8 @@ category of the free groups and per rival: attack first; then best-first branch 
 with some neurons decided (z >= 0 or z <= 0). Its bound comes from CROWN's multipliers, then from the dual values of the
 triangle relaxation; its relaxed worst point is tried as a counterexample. Nodes split the neuron whose relaxation errs
 most at that point, or a whole column that is not whole there. With everything decided the relaxation is exact, so that
-small networks are always decided, up to points within rounding of the boundary.
+small networks are always decided, up to points within rounding of the boundary. One hidden layer over a box without
+whole numbers has its own, stronger search (`network_boxes`).
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from elbowroom.certify.attack import attack, snap
 from elbowroom.certify.dual_ascent import climb
 from elbowroom.certify.inputs import InputSet
 from elbowroom.certify.intervals import Interval, LinearBound, evaluation_error, lower_bound, propagate
+from elbowroom.certify.network_boxes import BoxSearch, Neuron, Open
 from elbowroom.certify.relaxation import Relaxed, relax
 from elbowroom.models import Affine, ReluNetwork
 from elbowroom.models.margins import network_margins
@@ -42,6 +44,7 @@ _LONGEST_PROGRAM = 10.0  # seconds
 _NARROWEST = 1e-7  # inputs are not halved below this share of the region
 _NOISE = 1e-9  # losses below this share of the largest possible one mean nothing
 _OUT_OF_TIME = "the time limit ended before every part of the region was judged"
+_ON_THE_BOUNDARY = "a point of the region lies within rounding of the boundary of the class"
 
 
 class _Unsettled(Exception):  # noqa: N818 - an outcome, not an error
@@ -137,6 +140,8 @@ class _Question:
         row, constant = self.last.weight[rival : rival + 1], self.last.bias[rival : rival + 1]
         needed, ticket, smallest = float(self.needed[rival]), count(), math.inf
         first = lower_bound(row, constant, self.hidden, self.root.intervals, self.root.inputs)
+        if self._is_plain_box and first.value[0] < needed:
+            return self._settle_box(rival)
         heap = [(float(first.value[0]), next(ticket), self.root, first)]
         while heap:
             value, _, node, bound = heapq.heappop(heap)
@@ -153,6 +158,24 @@ class _Question:
                 fresh = lower_bound(row, constant, self.hidden, child.intervals, child.inputs)
                 heapq.heappush(heap, (max(value, float(fresh.value[0])), next(ticket), child, fresh))
         return smallest
+
+    @property
+    def _is_plain_box(self) -> bool:
+        """One hidden layer over a box without whole numbers: envelopes of whole neurons are far tighter there."""
+        body = self.inputs.body
+        return len(self.hidden) == 1 and body.shape is Shape.BOX and not body.whole[self.inputs.moving].any()
+
+    def _settle_box(self, rival: int) -> float:
+        needed = float(self.needed[rival])
+        f = Neuron(self.hidden[0], self.last.weight[rival], float(self.last.bias[rival]))
+        value = BoxSearch(f, needed, self.deadline, lambda point: self._try(point, rival)).settle(self.inputs)
+        match value:
+            case Open.TIME:
+                raise _Unsettled(_OUT_OF_TIME)
+            case Open.PRECISION:
+                raise _Unsettled(_ON_THE_BOUNDARY)
+            case float():
+                return value - needed
 
     def _improve(self, node: _Node, rival: int, bound: LinearBound) -> tuple[LinearBound, Floats]:
         """Better multipliers, until they suffice or no longer help much; and a point where the bound is lowest."""
@@ -226,7 +249,7 @@ class _Question:
         if column is None:
             column = self._widest(node)
         if column is None:
-            raise _Unsettled("a point of the region lies within rounding of the boundary of the class")
+            raise _Unsettled(_ON_THE_BOUNDARY)
         low, high = node.inputs.lower[column], node.inputs.upper[column]
         at = point[column] if self.inputs.body.whole[column] else (low + high) / 2
         for part in node.inputs.halves(column, float(at)):

@@ -19,6 +19,7 @@ import heapq
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from enum import Enum
 from itertools import count
 
 import highspy
@@ -32,7 +33,15 @@ from elbowroom.numerics import TINY, Bools, Floats, Ints, gamma
 _ROUNDS = 8  # of cuts per node
 _LITTLE = 0.02  # share of the gap that a round must close
 _SHARE = 0.1  # split points closer to an end than this share of the range move to the middle
+_NARROWEST = 1e-9  # inputs are not split below this share of the region
 _ROOM_FOR_ERRORS = 1.01
+
+
+class Open(Enum):
+    """Why a search ended without a proof and without a counterexample."""
+
+    TIME = "time is up"
+    PRECISION = "a part that cannot be divided any further is still below what is needed"
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,10 +131,11 @@ class BoxSearch:
         for option, value in (("output_flag", False), ("threads", 1), ("presolve", "off"), ("solver", "simplex")):
             self.solver.setOptionValue(option, value)
 
-    def settle(self, inputs: InputSet) -> float | None:
-        """The smallest proven value (at least needed); None when time is up or precision ends. ``attempt`` sees every
-        low point and raises if one is a counterexample."""
+    def settle(self, inputs: InputSet) -> float | Open:
+        """The smallest proven value (at least needed), or why there is none. ``attempt`` sees every low point and raises
+        if one is a counterexample."""
         width = inputs.lower.size
+        self._narrow = _NARROWEST * (inputs.upper - inputs.lower)
         ticket = count()
         first = self._look(_Node(inputs, np.zeros(0, dtype=np.int64), np.zeros((0, width))))
         heap = [(first.value, next(ticket), first)]
@@ -134,8 +144,10 @@ class BoxSearch:
             value, _, looked = heapq.heappop(heap)
             if value >= self.needed:
                 return float(min(smallest, value))
-            if time.perf_counter() > self.deadline or looked.column is None:
-                return None
+            if looked.column is None:
+                return Open.PRECISION
+            if time.perf_counter() > self.deadline:
+                return Open.TIME
             for part in _parts(looked):
                 child = self._look(replace(looked.node, inputs=part))
                 better = max(child.value, value)
@@ -215,7 +227,8 @@ class BoxSearch:
         neurons, cuts = program.tight()
         in_x = np.zeros((len(cuts), W.shape[1]))
         in_x[:, columns] = cuts / width
-        column = self._column(columns, a, z0, v, N, P, t, program.heights)
+        wide = width > self._narrow[columns]
+        column = self._column(columns, wide, a, z0, v, N, P, t, program.heights)
         return _Looked(value, point, _Node(inputs, neurons, in_x), column, not P.size)
 
     def _descend(self, x: Floats, inputs: InputSet) -> Floats:
@@ -232,15 +245,24 @@ class BoxSearch:
         return x
 
     def _column(
-        self, columns: Ints, a: Floats, z0: Floats, v: Floats, N: Ints, P: Ints, t: Floats, heights: Floats
+        self,
+        columns: Ints,
+        wide: Bools,
+        a: Floats,
+        z0: Floats,
+        v: Floats,
+        N: Ints,
+        P: Ints,
+        t: Floats,
+        heights: Floats,
     ) -> int | None:
         """The input to split: far from its ends, and with much weight in neurons whose relaxation errs."""
         z = z0 + a @ t
         loss = np.maximum(-v[N] * (heights - np.maximum(z[N], 0.0)), 0.0)
-        score = np.minimum(t, 1.0 - t) * (loss @ np.abs(a[N]))
+        score = np.where(wide, np.minimum(t, 1.0 - t) * (loss @ np.abs(a[N])), 0.0)
         if not score.max(initial=0.0) > 0.0:
             open_ = np.concatenate([N, P])
-            score = np.abs(v[open_]) @ np.abs(a[open_])
+            score = np.where(wide, np.abs(v[open_]) @ np.abs(a[open_]), 0.0)
         return int(columns[np.argmax(score)]) if score.size and score.max() > 0.0 else None
 
 

@@ -4,6 +4,7 @@ from elbowroom.models.base import Decision, Link, Model, ModelInfo
 from elbowroom.models.linear import Affine, LinearModel
 from elbowroom.models.margins import AffineMargins, NetworkMargins, TreeMargins
 from elbowroom.models.network import ReluNetwork
+from elbowroom.models.oblique import ObliqueEnsemble, ObliqueLeaves
 from elbowroom.models.trees import Leaves, TreeEnsemble
 
 __all__ = [
@@ -16,6 +17,8 @@ __all__ = [
     "Model",
     "ModelInfo",
     "NetworkMargins",
+    "ObliqueEnsemble",
+    "ObliqueLeaves",
     "ReluNetwork",
     "TreeEnsemble",
     "TreeMargins",

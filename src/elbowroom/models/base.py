@@ -19,6 +19,7 @@ from elbowroom.numerics import Floats, Ints
 if TYPE_CHECKING:
     from elbowroom.models.linear import LinearModel
     from elbowroom.models.network import ReluNetwork
+    from elbowroom.models.oblique import ObliqueEnsemble
     from elbowroom.models.trees import TreeEnsemble
 
 Label: TypeAlias = Hashable
@@ -91,4 +92,4 @@ def fingerprint_of(info: ModelInfo, *arrays: npt.NDArray[np.generic]) -> str:
     return digest.hexdigest()
 
 
-Model: TypeAlias = "LinearModel | TreeEnsemble | ReluNetwork"
+Model: TypeAlias = "LinearModel | TreeEnsemble | ObliqueEnsemble | ReluNetwork"

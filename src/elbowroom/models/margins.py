@@ -16,9 +16,9 @@ import numpy as np
 from elbowroom.models.base import Decision, Link, Model, ModelInfo
 from elbowroom.models.linear import Affine, LinearModel
 from elbowroom.models.network import ReluNetwork
+from elbowroom.models.oblique import ObliqueEnsemble
 from elbowroom.models.trees import TreeEnsemble
 from elbowroom.numerics import EPS, Floats, gamma, next_down, next_up, smallest_quantum, sums_are_exact
-
 
 SMALLEST_PROBABILITY: Final = 1e-9  # of logistic functions; closer to 0 or 1 their rounding outgrows their change
 
@@ -112,7 +112,7 @@ def _strict(c: Contrast) -> Floats:
     return np.maximum(c.slack, np.finfo(np.float64).tiny)
 
 
-def tree_margins(model: TreeEnsemble, target: int, probability: float | None = None) -> TreeMargins:
+def tree_margins(model: TreeEnsemble | ObliqueEnsemble, target: int, probability: float | None = None) -> TreeMargins:
     """Per-leaf margins. Sums of leaf values that need no rounding in any order keep exact ties; others get a slack."""
     c = contrast(model.info, target, probability)
     leaves = model.leaves
@@ -193,5 +193,5 @@ def margins_of(
             return linear_margins(model, target, probability)
         case ReluNetwork():
             return network_margins(model, target, probability)
-        case TreeEnsemble():
+        case TreeEnsemble() | ObliqueEnsemble():
             return tree_margins(model, target, probability)

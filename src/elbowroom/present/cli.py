@@ -177,12 +177,12 @@ def explain(
     from elbowroom.present import questions
     from elbowroom.present.progress import SearchProgress
 
+    space_room = questions.parse_room(room.value, radius or ["0.05"])
     question = questions.read_question(
         model, data, row, label or [], trust_pickle, immutable or [], increasing or [], decreasing or [], integer or [],
         one_hot or [], scale.value, bounds.value,
     )  # fmt: skip
     wanted = questions.parse_target(question.explainer.model.info, target, probability)
-    space_room = questions.parse_room(room.value, radius or ["0.05"])
     with SearchProgress(time_limit, terminal.stderr(), enabled=not (quiet or as_json)) as progress:
         answer = question.explainer.explain(
             question.row,

@@ -81,6 +81,8 @@ def parse_room(shape: str, radii: Sequence[str]) -> Room:
         name, equals, width = text.rpartition("=")
         if not equals:
             raise InputError(f"--radius {text!r}: give one number, or NAME=NUMBER for each feature that gets room")
+        if name in widths:
+            raise InputError(f"--radius {name}: given twice; give each feature one radius")
         widths[name] = _number(width, f"--radius {name}")
     return kind(widths)
 

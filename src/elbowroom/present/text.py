@@ -38,7 +38,7 @@ def outcome(target: Target) -> str:
     if target.probability is None:
         return f"predicts {quoted(target.label)}"
     share = percent(target.probability)
-    if target.probability >= 0.5:
+    if target.probability > 0.5:  # at one half another label may win the tie
         return f"predicts {quoted(target.label)} with a probability of at least {share}"
     return f"gives {quoted(target.label)} a probability of at least {share}"
 

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from elbowroom.errors import InputError
-from elbowroom.models.base import Model
+from elbowroom.models.base import Label, Model
 from elbowroom.numerics import Bools, Floats
 from elbowroom.problem.body import Body
 from elbowroom.problem.distances import Distance, Metric
 from elbowroom.problem.rooms import Room, Walls
 from elbowroom.problem.rules import AtMost, LinearRule, Rule
-from elbowroom.problem.space import Direction, Space
+from elbowroom.problem.space import Direction, Space, is_list
 from elbowroom.problem.target import Target
 
 
@@ -47,16 +47,17 @@ class RecourseProblem:
         if not isinstance(room, Room):
             raise InputError(f"room={room!r}: give Box(...), Ball(...) or Diamond(...)")
         factual = space.row(row)
-        predicted = int(model.info.labels_of(model.scores(factual[None]))[0])
+        if target is None:
+            target = Target.other(model.info, _class_of(model, factual))
         if isinstance(rules, (AtMost, LinearRule)):
             rules = (rules,)
-        if isinstance(rules, str) or not isinstance(rules, Iterable):
+        if not is_list(rules):
             raise InputError(f"rules={rules!r}: give a list of AtMost(k) and LinearRule({{...}}, low, high)")
         return cls(
             model,
             space,
             factual,
-            Target.parse(target, model.info, predicted),
+            Target.parse(target, model.info),
             room,
             Distance.parse(distance),
             tuple(rules),
@@ -73,6 +74,11 @@ class RecourseProblem:
             if isinstance(rule, LinearRule):
                 rule.row(self.space)
         _ = self.walls, self.target_index
+
+    @cached_property
+    def predicted(self) -> Label:
+        """The label that the model gives the factual."""
+        return self.model.info.classes[_class_of(self.model, self.factual)]
 
     @cached_property
     def target_index(self) -> int:
@@ -153,3 +159,7 @@ class RecourseProblem:
                     if not rule.low - slack <= float(row @ center) <= rule.high + slack:
                         return False
         return True
+
+
+def _class_of(model: Model, row: Floats) -> int:
+    return int(model.info.labels_of(model.scores(row[None]))[0])

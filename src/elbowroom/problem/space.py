@@ -100,7 +100,7 @@ class Group:
     def __post_init__(self) -> None:
         if not isinstance(self.name, str):
             raise InputError(f"one-hot group {self.name!r}: the name must be text")
-        if isinstance(self.members, str) or not isinstance(self.members, Iterable):
+        if not is_list(self.members):
             raise InputError(f"one-hot group {self.name!r}: members={self.members!r}: give a list of column names")
         object.__setattr__(self, "members", tuple(self.members))
         weight = _number(self.weight, f"one-hot group {self.name!r}: weight")
@@ -196,7 +196,7 @@ class Space:
     @classmethod
     def plain(cls, names: Sequence[str]) -> Space:
         """Unbounded numeric features of scale 1: the paper's protocol."""
-        if isinstance(names, str) or not isinstance(names, Iterable):
+        if not is_list(names):
             raise InputError(f"Space.plain({names!r}): give a list of column names")
         return cls(tuple(Feature(str(name)) for name in names))
 
@@ -407,6 +407,11 @@ def _spread(values: Floats, scale: str) -> float:
     raise InputError(f'scale={scale!r} is unknown; use "range", "std", "none" or a mapping from column to number')
 
 
+def is_list(given: object) -> bool:
+    """Something to go through, but not a word letter by letter."""
+    return isinstance(given, Iterable) and not isinstance(given, str)
+
+
 def _by_position(row: Mapping[int, object], what: str) -> list[object]:
     """Values under whole-number keys, for columns that have other names: 0, 1, ... are positions in any order; other
     keys say nothing, so they must at least not be out of order."""
@@ -425,7 +430,7 @@ def _groups(one_hot: object) -> dict[str, tuple[str, ...]]:
     if not isinstance(one_hot, Mapping):
         raise InputError(f"one_hot={one_hot!r}: {cure}")
     for name, members in one_hot.items():
-        if isinstance(members, str) or not isinstance(members, Iterable):
+        if not is_list(members):
             raise InputError(f"one_hot[{name!r}]={members!r}: {cure}")
     return {str(name): tuple(map(str, members)) for name, members in one_hot.items()}
 
@@ -438,7 +443,7 @@ def _by_name(given: object, known: Sequence[str], what: str) -> dict[str, Any]:
 
 
 def _named(given: Iterable[str], known: Sequence[str], what: str) -> set[str]:
-    if isinstance(given, str) or not isinstance(given, Iterable):
+    if not is_list(given):
         raise InputError(f"{what}={given!r}: give a list of column names")
     names = {str(g) for g in given}
     for name in sorted(names):

@@ -16,7 +16,7 @@ from elbowroom.problem.space import _number
 @dataclass(frozen=True)
 class Target:
     """``Target("approved")``: the model must predict this label. ``Target("approved", probability=0.7)``: the model's
-    probability of this label must be at least 0.7 (the paper's tau); then the label itself follows only if tau >= 1/2."""
+    probability of this label must be at least 0.7 (the paper's tau); then the label itself follows only if tau > 1/2."""
 
     label: Hashable
     probability: float | None = None
@@ -43,17 +43,20 @@ class Target:
         return found
 
     @classmethod
-    def parse(cls, target: object, info: ModelInfo, predicted: int) -> Target:
-        """None means the other class of a binary model."""
+    def other(cls, info: ModelInfo, predicted: int) -> Target:
+        """The other class of a binary model: what is wanted when nothing is said."""
+        if len(info.classes) != 2:
+            raise InputError(
+                f"the model has {len(info.classes)} classes {list(info.classes)}; say which one is wanted with target="
+            )
+        return cls(info.classes[1 - predicted])
+
+    @classmethod
+    def parse(cls, target: object, info: ModelInfo) -> Target:
+        """A label or a target, checked against the model's classes."""
         if isinstance(target, cls):
             target.index(info)
             return target
-        if target is None:
-            if len(info.classes) != 2:
-                raise InputError(
-                    f"the model has {len(info.classes)} classes {list(info.classes)}; say which one is wanted with target="
-                )
-            return cls(info.classes[1 - predicted])
         if isinstance(target, np.generic):
             target = target.item()
         if not isinstance(target, Hashable):

@@ -19,14 +19,18 @@ from elbowroom.problem.problem import RecourseProblem
 from elbowroom.result.certificate import Certificate, Verdict
 from elbowroom.result.status import Step
 
-Accept: TypeAlias = Callable[[Floats], Verdict]
 OnProgress: TypeAlias = Callable[[Step], None]
 
 
-class Referee(Protocol):
-    """The judge as seen by a search: callable as `Accept`; ``about`` judges a related question without counting."""
+class Accept(Protocol):
+    """The judge's verdict on a centre. ``seconds`` limits this one verdict (never beyond the limit of the call), so that
+    one hard candidate does not use up the time of all others."""
 
-    def __call__(self, center: Floats) -> Verdict: ...
+    def __call__(self, center: Floats, seconds: float | None = None, /) -> Verdict: ...
+
+
+class Referee(Accept, Protocol):
+    """The judge as seen by a search: callable as `Accept`; ``about`` judges a related question without counting."""
 
     def about(self, problem: RecourseProblem) -> Accept: ...
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, assert_never
 
-from elbowroom.models import LinearModel, ReluNetwork, TreeEnsemble
+from elbowroom.models import LinearModel, ObliqueEnsemble, ReluNetwork, TreeEnsemble
 from elbowroom.problem import RecourseProblem, Shape
 from elbowroom.search.contract import Clock, Outcome, Referee
 
 if TYPE_CHECKING:
+    from elbowroom.search.solvers.protocol import SolverName
     from elbowroom.search.trees.memory import TreeMemory
 
 
@@ -29,9 +30,27 @@ def search_auto(
             from elbowroom.search.trees.bracket import search_bracket
 
             return search_bracket(problem, accept, clock, seed, memory)
+        case ObliqueEnsemble():
+            from elbowroom.search.adversarial import search_adversarial
+
+            return search_adversarial(problem, accept, clock, seed)
         case ReluNetwork():
             from elbowroom.search.network import search_network
 
             return search_network(problem, accept, clock, seed)
         case _ as never:
             assert_never(never)
+
+
+def search_paper(problem: RecourseProblem, accept: Referee, clock: Clock, seed: int, solver: SolverName) -> Outcome:
+    """The paper's Algorithm 1 on a mixed-integer solver."""
+    from elbowroom.search.adversarial import search_adversarial
+
+    return search_adversarial(problem, accept, clock, seed, solver)
+
+
+def search_heuristic(problem: RecourseProblem, accept: Referee, clock: Clock, seed: int) -> Outcome:
+    """The paper's heuristic: the whole room inside one leaf."""
+    from elbowroom.search.trees.one_leaf import search_one_leaf
+
+    return search_one_leaf(problem, accept, clock, seed)

@@ -15,7 +15,7 @@ from typing import TypeAlias, assert_never
 
 import numpy as np
 
-from elbowroom.models import LinearModel, Model, ReluNetwork, TreeEnsemble
+from elbowroom.models import LinearModel, Model, ObliqueEnsemble, ReluNetwork, TreeEnsemble
 from elbowroom.numerics import TOLERANCES, Bools, Floats, from_ordinal, ordinal
 from elbowroom.problem import Body, Shape, Space, Target, Walls
 from elbowroom.result import Certificate, Counterexample, RadiusResult, Verdict
@@ -67,7 +67,7 @@ def _gap(model: Model) -> float:
             return _LINEAR_GAP
         case TreeEnsemble():
             return 0.0
-        case ReluNetwork():
+        case ReluNetwork() | ObliqueEnsemble():
             return TOLERANCES.radius_gap
         case _:
             assert_never(model)
@@ -148,8 +148,10 @@ class _Rooms:
         return float(from_ordinal(inside))
 
 
-def _used(model: LinearModel | ReluNetwork) -> Bools:
+def _used(model: LinearModel | ReluNetwork | ObliqueEnsemble) -> Bools:
     """Columns that the model looks at."""
+    if isinstance(model, ObliqueEnsemble):
+        return np.asarray((model.weight != 0.0).any(axis=0))
     first = model.affine if isinstance(model, LinearModel) else model.layers[0]
     return np.asarray((first.weight != 0.0).any(axis=0) | (first.error_slope != 0.0).any(axis=0))
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from elbowroom.certify.inputs import InputSet
-from elbowroom.certify.network_boxes import BoxSearch, Neuron, proven_value, sorted_cuts
+from elbowroom.certify.network_boxes import BoxSearch, Neuron, Open, proven_value, sorted_cuts
 from elbowroom.models import Affine
 from elbowroom.problem import Body, Shape
 
@@ -72,9 +72,9 @@ def test_the_search_ends_at_the_minimum(seed: int, concave: bool) -> None:
     X = np.vstack([rng.uniform(inputs.lower, inputs.upper, (3000, inputs.lower.size)), np.array(seen)])
     lowest = float(values(f, X).min())
     proof = BoxSearch(f, lowest - 1e-3, time.perf_counter() + 20.0, lambda x: None).settle(inputs)
-    assert proof is not None
+    assert not isinstance(proof, Open)
     assert lowest - 1e-3 <= proof <= lowest + 1e-9
     best: list[float] = []
     wrong = BoxSearch(f, lowest + 1e-3, time.perf_counter() + 0.3, lambda x: best.append(float(values(f, x[None])[0])))
-    assert wrong.settle(inputs) is None
+    assert isinstance(wrong.settle(inputs), Open)
     assert min(best) < lowest + 1e-3

@@ -75,6 +75,28 @@ def test_a_single_tree_reaches_its_probability_exactly() -> None:
     assert (view.value[:, 0] + view.base[0] >= view.slack[0]).tolist() == [True, False]
 
 
+@pytest.mark.parametrize("votes", [1, 3, 5, 6, 7, 9, 10])
+@pytest.mark.parametrize("n_trees", [10, 7, 49])
+def test_votes_reach_a_probability_exactly_where_the_computed_mean_does(votes: int, n_trees: int) -> None:
+    """Seven of ten votes are a probability of 0.7, in spite of 0.7 * 10 != 7 in real numbers."""
+    model = forest([[[1.0, 0.0], [0.0, 1.0]]] * n_trees, Decision.ARGMAX, [0.0, 0.0], float(n_trees))
+    for wanted in (votes / n_trees, votes / 10, np.nextafter(votes / n_trees, 1.0)):
+        if not 0.0 < wanted < 1.0:
+            continue
+        view = tree_margins(model, 1, probability=float(wanted))
+        for reached in range(n_trees + 1):
+            good = bool(reached + view.base[0] >= view.slack[0])
+            assert good == (reached / n_trees >= wanted)
+
+
+def test_a_model_of_nothing_but_zeros_keeps_its_tie_from_the_other_class() -> None:
+    """Balanced boosting that learned nothing scores exactly 0 everywhere, which is the second class and not the first."""
+    model = forest([[0.0, 0.0], [0.0, 0.0]], Decision.NONNEGATIVE, [0.0])
+    x = np.array([[0.5]])
+    assert (margins_at(model, 1, x) >= 0).all()
+    assert not (margins_at(model, 0, x) >= 0).any()
+
+
 def test_rivals_of_a_multi_class_forest() -> None:
     rng = np.random.default_rng(1)
     trees = [[list(rng.dirichlet([1] * 3)), list(rng.dirichlet([1] * 3))] for _ in range(5)]

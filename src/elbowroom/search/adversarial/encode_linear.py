@@ -32,6 +32,12 @@ class LinearFamily:
         self.scale = deficit_scale(self.affine(problem.factual[None])[0])
         self.extra = FIRST_EXTRA
 
+    @property
+    def hopeless(self) -> str:
+        constant = (self.affine.weight == 0.0).all(axis=1) & (self.affine.error_slope == 0.0).all(axis=1)
+        lost = constant & (self.affine.bias < -2.0 * (self.affine.error_constant + self.slack))
+        return "the score against one rival is constant and too small" if lost.any() else ""
+
     def spare(self, points: Floats) -> Floats:
         margin = self.affine(points)
         needed = np.array([self.affine.error(np.abs(p)) for p in points]) + self.slack

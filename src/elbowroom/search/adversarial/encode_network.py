@@ -55,6 +55,10 @@ class NetworkFamily:
             hidden = np.maximum(layer(hidden), 0.0)
         return self.layers[-1](hidden)
 
+    @property
+    def hopeless(self) -> str:
+        return ""
+
     def spare(self, points: Floats) -> Floats:
         needed = np.empty((len(points), self.slack.size))
         for i, point in enumerate(points):

@@ -14,6 +14,7 @@ for l1, a maximum of linear forms for linf, and the square is linear for l2.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -27,10 +28,21 @@ from elbowroom.search.adversarial.chain import CellAxis, breakpoints
 from elbowroom.search.adversarial.family import Master
 from elbowroom.search.adversarial.matrix import Builder
 from elbowroom.search.adversarial.scenario import Scenario, stretched
-from elbowroom.search.adversarial.splits import Splits
+from elbowroom.search.adversarial.splits import Splits, no_leaves_suffice
 from elbowroom.search.solvers.protocol import Chain
 
 STRETCH = 1.0 + 1e-5  # how much longer shifts of balls and diamonds are when a candidate is asked for
+
+
+@dataclass(frozen=True, eq=False)
+class Copy:
+    """One copy of the ensemble: at split i a leaf on the left needs x_f <= left_i, one on the right x_f > right_i.
+
+    A scenario has left == right; a whole room in one leaf has left <= right.
+    """
+
+    left: Floats
+    right: Floats
 
 
 class TreeFamily:
@@ -49,6 +61,10 @@ class TreeFamily:
         self._attack = TreeAttack(problem, self.leaves, self.margins)
         alone = self.margins.base + self.margins.value >= self.margins.slack
         self.usable = alone.all(axis=1) if self.leaves.n_trees == 1 else np.ones(len(alone), dtype=bool)
+
+    @property
+    def hopeless(self) -> str:
+        return no_leaves_suffice(self.margins, self.leaves.offsets)
 
     # ---- the adversary ------------------------------------------------------------------------------------------------
     def attack(self, center: Floats, solver: Chain, seconds: float) -> list[Floats]:
@@ -72,11 +88,15 @@ class TreeFamily:
         problem, splits = self.problem, self.splits
         if stance is Stance.ASK and problem.walls.shape is not Shape.BOX:
             scenarios = [stretched(s, problem, STRETCH) for s in scenarios]
-        builder = Builder()
-        breaks = np.array([breakpoints(problem, s, splits.feature, splits.cut) for s in scenarios])
-        axes = self._axes(builder, breaks)
-        for number, row in enumerate(breaks):
-            self._add_scenario(builder, number, row, axes, stance)
+        breaks = [breakpoints(problem, s, splits.feature, splits.cut) for s in scenarios]
+        return self.assembled([Copy(b, b) for b in breaks], stance, reach)
+
+    def assembled(self, copies: list[Copy], stance: Stance, reach: float) -> Master:
+        """The master that has these copies of the ensemble."""
+        problem, builder = self.problem, Builder()
+        axes = self._axes(builder, np.array([b for copy in copies for b in (copy.left, copy.right)]))
+        for number, copy in enumerate(copies):
+            self._add_copy(builder, number, copy, axes, stance)
         if self.linear_rules:
             block = add_center(builder, problem, reach, stance)
             for f, axis in axes.items():
@@ -119,21 +139,20 @@ class TreeFamily:
                 builder.row([int(axes[f].columns[0]) for f in moving], 1.0, total, total)
         return axes
 
-    def _add_scenario(
-        self, builder: Builder, number: int, breaks: Floats, axes: dict[int, CellAxis], stance: Stance
+    def _add_copy(
+        self, builder: Builder, number: int, copy: Copy, axes: dict[int, CellAxis], stance: Stance
     ) -> None:
         splits, leaves = self.splits, self.leaves
-        literal, always, never = self._literals(breaks, axes)
-        upper = np.where(self.usable, 1.0, 0.0)
-        upper = np.where(splits.excluded(always, never), 0.0, upper)
+        sides = [self._literals(breaks, axes) for breaks in (copy.left, copy.right)]
+        upper = np.where(self.usable & ~splits.excluded(always=sides[1][1], never=sides[0][2]), 1.0, 0.0)
         z = builder.columns(upper.size, 0.0, upper)
         n_trees = leaves.n_trees
         builder.block(self.tree_of_leaf, z, 1.0, np.ones(n_trees), np.ones(n_trees))
-        open_splits = np.flatnonzero(~always & ~never)
-        for rows, members, sign, limit in (
-            (splits.left_row, splits.left_leaf, -1.0, 0.0),
-            (splits.right_row, splits.right_leaf, 1.0, 1.0),
+        for (literal, always, never), rows, members, sign, limit in (
+            (sides[0], splits.left_row, splits.left_leaf, -1.0, 0.0),
+            (sides[1], splits.right_row, splits.right_leaf, 1.0, 1.0),
         ):
+            open_splits = np.flatnonzero(~always & ~never)
             place = np.full(always.size, -1)
             place[open_splits] = np.arange(open_splits.size)
             kept = (place[rows] >= 0) & (upper[members] > 0)

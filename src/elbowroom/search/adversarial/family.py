@@ -28,6 +28,11 @@ class Family(Protocol):
 
     needs_reach: bool
 
+    @property
+    def hopeless(self) -> str:
+        """Why no point at all can be good, if that is plain from the model alone (else empty)."""
+        ...
+
     def master(self, scenarios: list[Scenario], stance: Stance, reach: float) -> Master: ...
 
     def attack(self, center: Floats, solver: Chain, seconds: float) -> list[Floats]:

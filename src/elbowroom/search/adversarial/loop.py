@@ -11,13 +11,13 @@ Every answer is the judge's. The lower bound is proven apart from all solvers (s
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from elbowroom.models import LinearModel, ReluNetwork, TreeEnsemble
+from elbowroom.models import LinearModel, ObliqueEnsemble, ReluNetwork, TreeEnsemble
 from elbowroom.numerics import TOLERANCES, Floats
-from elbowroom.problem import RecourseProblem, Shape
+from elbowroom.problem import Ball, Box, Diamond, RecourseProblem, Shape
 from elbowroom.result.certificate import Certificate, Counterexample
 from elbowroom.search.adversarial.center import Stance, farthest
 from elbowroom.search.adversarial.family import Family, Master
@@ -27,7 +27,10 @@ from elbowroom.search.contract import Clock, Outcome, Referee
 from elbowroom.search.solvers.protocol import Answer, Chain, Claim, Solver, SolverName, open_solver
 
 _SEARCH_SHARE = 0.7  # of the time; the rest is kept for the proof of the lower bound
-_FIRST_REACH, _REACH_STEP, _REACH_STEPS = 1.0, 4.0, 20
+_FIRST_SHARE = 0.1  # of the time, for the first region
+_FIRST_REACH, _REACH_STEP, _REACH_STEPS = 1.0, 4.0, 10
+_RADIUS_STEPS, _RADIUS_SECONDS = 20, 0.2
+_FARTHER = 1.001
 _HARDENINGS = 200  # how often a master's answer may be refused for tolerances alone
 _ROUNDING = 1e-12  # relative; costs and distances are rounded sums
 
@@ -38,6 +41,10 @@ def family_of(problem: RecourseProblem) -> Family:
             from elbowroom.search.adversarial.encode_trees import TreeFamily
 
             return TreeFamily(problem)
+        case ObliqueEnsemble():
+            from elbowroom.search.adversarial.encode_oblique import ObliqueFamily
+
+            return ObliqueFamily(problem)
         case LinearModel():
             from elbowroom.search.adversarial.encode_linear import LinearFamily
 
@@ -77,6 +84,7 @@ class _Loop:
     certificate: Certificate | None = None
     distance: float = math.inf
     reach: float = math.inf
+    content: bool = False  # the adversary and the judge agree on the master's optimum
     rounds: int = 0
     hardenings: int = 0
     master_seconds: float = 0.0
@@ -85,14 +93,32 @@ class _Loop:
     def run(self) -> Outcome:
         if self.clock.expired:
             return self._outcome(0.0, "the time limit was reached before the search began")
+        if self.family.hopeless:
+            return self._outcome(math.inf, self.family.hopeless)
         self.scenarios = [nothing_happens(self.problem)]
         self.farthest = farthest(self.problem)
+        self._first_region()
         if self.family.needs_reach:
             self.reach = min(_FIRST_REACH, self.farthest)
         reason = ""
-        while not reason and self.certificate is None:
+        while not reason and not self.content:
             reason = self._round()
         return self._outcome(self._proven(), reason)
+
+    def _first_region(self) -> None:
+        """Something certified before the long way: the paper's heuristic, where there is one."""
+        if isinstance(self.problem.model, TreeEnsemble):
+            from elbowroom.search.trees.one_leaf import search_one_leaf
+
+            found = search_one_leaf(self.problem, self.accept, self.clock.part(_FIRST_SHARE), solver=self.solver)
+            if found.certificate is not None:
+                self._keep(found.certificate)
+                self.clock.report(best_distance=self.distance, note=found.method)
+
+    def _keep(self, certificate: Certificate) -> None:
+        distance = self.problem.measure(certificate.body.center)
+        if distance < self.distance:
+            self.center, self.certificate, self.distance = certificate.body.center, certificate, distance
 
     @property
     def _seconds_left(self) -> float:
@@ -112,6 +138,9 @@ class _Loop:
         center = master.decode(answer.x)
         if not self.problem.admissible(center):
             return f"the master's answer breaks a limit or a rule beyond repair; {answer.word}"
+        if self.family.needs_reach and self.reach < min(self.problem.measure(center), self.farthest):
+            self.reach = min(self.problem.measure(center) * _FARTHER, self.farthest)  # a closer one may lie outside
+            return ""
         hit = self._missed(center)
         if hit is not None:
             self.hardenings += 1
@@ -125,8 +154,8 @@ class _Loop:
         if not fresh:
             verdict = self.accept(center)
             if isinstance(verdict, Certificate):
-                self.center, self.certificate = verdict.body.center, verdict
-                self.distance = self.problem.measure(self.center)
+                self._keep(verdict)
+                self.content = True
                 self.clock.report(best_distance=self.distance, note=f"round {self.rounds}: the adversary is content")
                 return ""
             if not isinstance(verdict, Counterexample):
@@ -137,10 +166,39 @@ class _Loop:
                 if self.hardenings > _HARDENINGS or not self.family.harden(None, verdict.point):
                     return "the judge refuses a point that no scenario can tell from a good one"
         self.clock.report(
-            certified_radius=None,
+            certified_radius=self._radius(center),
             note=f"round {self.rounds}: master at {self.problem.measure(center):.6g}, {len(self.scenarios)} scenarios",
         )
         return ""
+
+    def _radius(self, center: Floats) -> float | None:
+        """The certified radius of an iterate, where judging is cheap: every refusal gives the next smaller radius."""
+        room = self.problem.room
+        if room.size is None or not isinstance(room, (Box, Ball, Diamond)) or not room.size > 0.0:
+            return None
+        if not isinstance(self.problem.model, TreeEnsemble):
+            return None
+        began, radius = self.clock.seconds, room.size
+        for _ in range(_RADIUS_STEPS):
+            problem = replace(self.problem, room=replace(room, radius=radius))
+            verdict = self.accept.about(problem)(center)
+            if isinstance(verdict, Certificate):
+                return radius
+            if not isinstance(verdict, Counterexample) or self.clock.seconds - began > _RADIUS_SECONDS:
+                return None
+            moved = np.flatnonzero((problem.space.group_of < 0) & (problem.walls.up > 0))
+            ratio = np.abs(verdict.point - center)[moved] / problem.walls.up[moved]
+            match problem.walls.shape:
+                case Shape.BOX:
+                    share = float(ratio.max(initial=0.0))
+                case Shape.BALL:
+                    share = float(np.sqrt(ratio @ ratio))
+                case Shape.DIAMOND:
+                    share = float(ratio.sum())
+            radius *= min(share, 1.0) * (1.0 - 1e-12)
+            if not radius > 0.0:
+                return 0.0
+        return None
 
     def _without_point(self, answer: Answer) -> str:
         """The master has no answer: look farther, or stop with the solver's word."""
@@ -148,7 +206,8 @@ class _Loop:
             self.reach = min(self.reach * _REACH_STEP, self.farthest)
             return ""
         if answer.claim is Claim.INFEASIBLE:
-            return f"no centre is good in all {len(self.scenarios)} scenarios; {answer.word}"
+            where = f" within distance {self.reach:g}" if self.reach < self.farthest else ""
+            return f"no centre{where} is good in all {len(self.scenarios)} scenarios; {answer.word}"
         return f"the master was not solved; {answer.word}"
 
     def _missed(self, center: Floats) -> int | None:
@@ -172,7 +231,9 @@ class _Loop:
 
     def _proven(self) -> float:
         """The lower bound of the final scenarios, by weak duality; inf if they exclude every centre."""
-        reach = min(self.reach, self.distance) if self.family.needs_reach else math.inf
+        reach = math.inf
+        if self.family.needs_reach:
+            reach = self.reach if math.isinf(self.distance) else min(self.distance, self.farthest)
         master = self.family.master(self.scenarios, Stance.PROVE, reach)
         cutoff = master.objective_of(self.distance * (1.0 - 1e-9)) if math.isfinite(self.distance) else math.inf
         value = prove(master.program, cutoff, lambda: self.clock.remaining)

@@ -22,10 +22,13 @@ class NormRow:
     bound_column: int = -1
     bound: float = 1.0
 
+    def allowed(self, x: Floats) -> float:
+        """The bound at x."""
+        return float(x[self.bound_column]) if self.bound_column >= 0 else self.bound
+
     def excess(self, x: Floats) -> float:
         """How far the norm is above its bound."""
-        allowed = float(x[self.bound_column]) if self.bound_column >= 0 else self.bound
-        return float(np.linalg.norm(self.weight * x[self.columns] - self.offset)) - allowed
+        return float(np.linalg.norm(self.weight * x[self.columns] - self.offset)) - self.allowed(x)
 
     def tangent(self, x: Floats) -> tuple[Ints, Floats, float] | None:
         """The row n.(weight * x - offset) <= bound, n the unit vector at x: implied by the norm row wherever it holds."""

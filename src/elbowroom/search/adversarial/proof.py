@@ -21,13 +21,13 @@ from typing import Protocol
 import numpy as np
 from scipy.sparse import csr_array
 
-from elbowroom.numerics import TINY, Floats, gamma
+from elbowroom.numerics import TINY, Floats, Ints, gamma
 from elbowroom.search.adversarial.matrix import Program
 from elbowroom.search.solvers.highs_mip import HighsRelaxation
 
 _WHOLE = 1e-6  # a column this near to a whole number is not branched on
-_TANGENTS = 8  # rounds of tangents per node
-_NORM_GAP = 1e-6
+_MOST_TANGENTS = 300
+_NORM_GAP = 1e-6  # relative violation of a norm row that is worth a tangent
 
 
 class Relaxation(Protocol):
@@ -91,22 +91,29 @@ def prove(
 ) -> float:
     """A proven lower bound on the program's objective: at least ``cutoff`` if all goes well; inf if nothing is feasible.
 
-    Best-first over boxes of columns; stops when the smallest open bound reaches the cutoff or the time ends.
+    Best-first over boxes of columns; stops when the smallest open bound reaches the cutoff or the time ends. Where a
+    relaxed point violates a norm row, its tangent joins the program for good.
     """
-    program = _with_tangents(program, seconds_left, relaxation)
-    solver, dual, order = relaxation(program), DualBound(program), count()
+    solver, dual, order, tangents = relaxation(program), DualBound(program), count(), 0
     heap: list[tuple[float, int, Floats, Floats]] = [(-math.inf, next(order), program.lower, program.upper)]
-    closed = math.inf  # smallest bound of a box that cannot be split further
+    closed = math.inf  # smallest bound of a box that is finished
     while heap:
         bound, _, lower, upper = heapq.heappop(heap)
         if min(bound, closed) >= cutoff or closed <= bound or seconds_left() <= 0.0:
             return min(bound, closed)
         x, multipliers = solver.solve(lower, upper, seconds_left())
         bound = max(bound, dual.best(multipliers, lower, upper, empty=x is None))
-        if bound >= cutoff and bound < math.inf:
+        if bound == math.inf:
+            continue
+        if bound >= cutoff:
             closed = min(closed, bound)
             continue
-        if bound == math.inf:
+        cuts = _tangents(program, x) if tangents < _MOST_TANGENTS else []
+        if cuts:
+            tangents += len(cuts)
+            program = program.with_rows(cuts)
+            solver, dual = relaxation(program), DualBound(program)
+            heapq.heappush(heap, (bound, next(order), lower, upper))
             continue
         column = _branching_column(program, lower, upper, x)
         if column is None:
@@ -122,6 +129,14 @@ def prove(
     return closed
 
 
+def _tangents(program: Program, x: Floats | None) -> list[tuple[Ints, Floats, float]]:
+    """Cuts for the norm rows that a relaxed point violates."""
+    if x is None or not np.isfinite(x).all():
+        return []
+    cuts = [n.tangent(x) for n in program.norms if n.excess(x) > _NORM_GAP * max(n.allowed(x), _NORM_GAP)]
+    return [c for c in cuts if c is not None]
+
+
 def _branching_column(program: Program, lower: Floats, upper: Floats, x: Floats | None) -> int | None:
     free = np.flatnonzero(program.whole & (lower < upper))
     if not free.size:
@@ -132,20 +147,3 @@ def _branching_column(program: Program, lower: Floats, upper: Floats, x: Floats 
     if away.max() <= _WHOLE:  # whole, yet not at the cutoff: the program really reaches below it
         return None
     return int(free[np.argmax(away)])
-
-
-def _with_tangents(
-    program: Program, seconds_left: Callable[[], float], relaxation: Callable[[Program], Relaxation]
-) -> Program:
-    """Norm rows as tangents around the relaxed optimum."""
-    for _ in range(_TANGENTS if program.norms else 0):
-        if seconds_left() <= 0.0:
-            break
-        x, _ = relaxation(program).solve(program.lower, program.upper, seconds_left())
-        if x is None or not np.isfinite(x).all():
-            break
-        cuts = [n.tangent(x) for n in program.norms if n.excess(x) > _NORM_GAP * max(abs(n.bound), 1e-9)]
-        program = program.with_rows([c for c in cuts if c is not None])
-        if not cuts:
-            break
-    return program

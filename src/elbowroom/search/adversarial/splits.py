@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from elbowroom.models import TreeEnsemble
-from elbowroom.numerics import Bools, Floats, Ints
+from elbowroom.models import TreeEnsemble, TreeMargins
+from elbowroom.numerics import Bools, Floats, Ints, gamma
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,3 +74,14 @@ class Splits:
         out[self.right_leaf[always[self.right_row]]] = True
         out[self.left_leaf[never[self.left_row]]] = True
         return out
+
+
+def no_leaves_suffice(margins: TreeMargins, offsets: Ints) -> str:
+    """Why even the largest leaves of all trees together are not good, if so: a proof that no region exists."""
+    largest = np.maximum.reduceat(margins.value, offsets[:-1], axis=0)
+    noise = gamma(len(offsets) + 8) * (np.abs(largest).sum(axis=0) + np.abs(margins.base) + np.abs(margins.slack))
+    if (margins.base + largest.sum(axis=0) + noise < margins.slack).any():
+        return "not even the best leaves of all trees together give the wanted class"
+    if len(offsets) == 2 and not (margins.base + margins.value >= margins.slack).all(axis=1).any():
+        return "no leaf has the wanted class"
+    return ""

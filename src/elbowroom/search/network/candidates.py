@@ -21,6 +21,7 @@ from elbowroom.search.network.scenarios import Scenarios
 # Aimed-for margin as a share of the margin that the factual lacks: costs about the same share of the distance,
 # a tenth of the gap at which an answer counts as optimal.
 SAFETY = 0.1 * TOLERANCES.continuous_gap
+SLICE, SHORTEST_SLICE = 0.1, 0.5  # of the time that is left, and seconds, for one verdict
 
 
 @dataclass(eq=False)
@@ -44,6 +45,7 @@ class Hunt:
     undecided: str = ""
     safety: float = 0.0  # margin that candidates aim for: the judge's work grows as margins shrink
     refuted: bool = False  # the centre offered last has a point of another class in its room
+    pending: list[Floats] = field(default_factory=list)  # centres that the judge could not decide in their slice of time
     _refused: set[bytes] = field(default_factory=set)
 
     @classmethod
@@ -89,25 +91,39 @@ class Hunt:
 
     def offer(self, center: Floats) -> bool:
         """Ask the judge about a centre that is closer than the best; True if it became the best."""
-        distance = self.problem.measure(center)
         key = center.tobytes()
-        if distance >= self.best_distance or key in self._refused or not self.problem.admissible(center):
+        nearer = self.problem.measure(center) < self.best_distance
+        if not nearer or key in self._refused or not self.problem.admissible(center):
             return False
         if self.attack(center, starts=32, rounds=16) < -self.rounding:
             self.refuted = True
             return False
         self._refused.add(key)
+        return self._judge(center, max(SLICE * self.clock.remaining, SHORTEST_SLICE))
+
+    def reconsider(self) -> None:
+        """Ask again about the centres that needed more than their slice, nearest first: half of what is left each."""
+        waiting, self.pending = sorted(self.pending, key=self.problem.measure), []
+        for k, center in enumerate(waiting):
+            if self.clock.expired or self.problem.measure(center) >= self.best_distance:
+                return
+            self._judge(center, self.clock.remaining * (1.0 if k == len(waiting) - 1 else 0.5))
+
+    def _judge(self, center: Floats, seconds: float) -> bool:
         self.count("verdicts")
-        verdict = self.accept(center)
+        verdict = self.accept(center, seconds)
         if isinstance(verdict, Certificate):
-            self.best, self.certificate, self.best_distance = verdict.body.center, verdict, distance
-            self.clock.report(best_distance=distance)
+            self.best, self.certificate = verdict.body.center, verdict
+            self.best_distance = self.problem.measure(center)
+            self.clock.report(best_distance=self.best_distance)
             return True
         if isinstance(verdict, Counterexample):
             self.scenarios.add(center, verdict.point)
             self.refuted = verdict.label != self.problem.target.label
         else:
             self.undecided = verdict.reason
+            if verdict.seconds >= 0.9 * seconds:
+                self.pending.append(center)
         return False
 
     def prove(self, lower_bound: float) -> None:

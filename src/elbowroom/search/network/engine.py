@@ -16,6 +16,8 @@ from elbowroom.search.network.moves import Moves
 from elbowroom.search.network.shallow import ShallowTree
 
 METHOD = "network"
+SLOW, FAST = 1.12, 2.0  # growth of trial cutoffs
+EASY = 3  # nodes of a tree after which the next cutoff may grow faster
 FARTHEST = 1e6  # open features: beyond this distance nobody looks for a region
 
 
@@ -51,6 +53,7 @@ def _run(hunt: Hunt) -> None:
             hunt.offer(nearer)
     if not hunt.clock.expired:
         _close(hunt, ShallowTree(hunt) if shallow else DeepTree(hunt))
+    hunt.reconsider()
 
 
 def _close(hunt: Hunt, tree: ShallowTree | DeepTree) -> None:
@@ -60,7 +63,7 @@ def _close(hunt: Hunt, tree: ShallowTree | DeepTree) -> None:
     cutoffs grow slowly towards the best.
     """
     deep = isinstance(tree, DeepTree)
-    growth = 1.12 if deep else 2.0
+    growth = SLOW if deep else FAST
     cutoff = max(growth * hunt.lower_bound, 0.05)
     if not deep and hunt.best is not None:
         cutoff = hunt.best_distance
@@ -76,6 +79,8 @@ def _close(hunt: Hunt, tree: ShallowTree | DeepTree) -> None:
         if cutoff >= farthest(hunt.moves):
             hunt.prove(np.inf)
             return
+        if deep:
+            growth = min(growth**1.5, FAST) if tree.nodes <= EASY else SLOW
         cutoff *= growth
 
 

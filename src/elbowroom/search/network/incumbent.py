@@ -21,14 +21,14 @@ def descend(hunt: Hunt, start: Floats, rounds: int = 40, part: Part | None = Non
     moves, scenarios, network = hunt.moves, hunt.scenarios, hunt.network
     part = part or Part.everything(moves)
     x = start
-    improved = False
+    survivors: list[Floats] = []
     for k in range(rounds):
         if hunt.clock.expired:
             break
         weakest = hunt.attack(x, starts=6, rounds=8, remember=4)
         distance = hunt.problem.measure(x)
         if weakest >= 0.5 * hunt.safety and distance < hunt.best_distance * (1.0 - 1e-9):
-            improved |= hunt.offer(x)
+            survivors.append(x)
         Y = scenarios.points(x)
         margin = network.margins(Y)
         rows, lows = [], []
@@ -49,7 +49,8 @@ def descend(hunt: Hunt, start: Floats, rounds: int = 40, part: Part | None = Non
         if np.abs(moves.of_center(following) - v).max(initial=0.0) <= 1e-11 * max(1.0, distance):
             break
         x = following
-    return improved
+    survivors.sort(key=hunt.problem.measure)
+    return any(hunt.offer(x) for x in survivors)  # nearest first, until the judge agrees
 
 
 def walk_back(hunt: Hunt, good: Floats, steps: int = 12) -> Floats:
@@ -75,6 +76,8 @@ def starts(hunt: Hunt, wanted: int = 4) -> Iterator[Floats]:
     if ascent is not None:
         yield ascent
     for size in (0.25, 0.5, 1.0, 2.0, 4.0):
+        if hunt.best is not None or hunt.clock.expired:
+            return
         amount = hunt.rng.uniform(0.0, size, (400, moves.size)) * (hunt.rng.random((400, moves.size)) < 0.5)
         X = np.array([moves.center(a) for a in np.clip(amount, moves.low, moves.high)])
         good = X[hunt.network.worst(X) >= 0.0]

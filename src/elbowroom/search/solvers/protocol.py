@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
@@ -129,22 +130,21 @@ class Chain:
     def _solve(self, solver: Solver, program: Program, time_limit: float, start: Floats | None) -> Answer:
         if not program.norms or solver.takes_norms:
             return solver.solve(program, time_limit, start)
+        deadline = time.perf_counter() + time_limit
         answer = solver.solve(program, time_limit, start)
-        bound = answer.bound
         for _ in range(self.TANGENT_ROUNDS):
             if answer.x is None or not answer.usable:
                 return answer
             cuts = []
             for norm in program.norms:
                 for x in (answer.x, *answer.pool):
-                    if norm.excess(x) > self.NORM_TOLERANCE * max(norm.bound, 1e-9) and norm.tangent(x) is not None:
+                    if norm.excess(x) > self.NORM_TOLERANCE * max(norm.allowed(x), 1e-9) and norm.tangent(x) is not None:
                         cuts.append(norm.tangent(x))
             if not cuts:
                 break
             program = program.with_rows([c for c in cuts if c is not None])
             previous = answer
-            answer = solver.solve(program, time_limit, None)
-            bound = max(bound, answer.bound)
+            answer = solver.solve(program, deadline - time.perf_counter(), None)
             if answer.x is None and answer.claim is Claim.STOPPED:
                 return previous
         return answer

@@ -27,7 +27,9 @@ def _draw_in(
     n_dims, total = x.shape[0], 0.0
     for d in range(n_dims):
         at = geometry.cell_start[d]
-        used[d] = used_by(geometry, d, x[d], geometry.first[at + low[d]], geometry.last[at + high[d]])
+        used[d] = used_by(
+            geometry.kind[d], geometry.axis[d], geometry.square, x[d], geometry.first[at + low[d]], geometry.last[at + high[d]]
+        )
         total += used[d]
         if total >= threshold:
             return False
@@ -35,7 +37,7 @@ def _draw_in(
         if geometry.kind[d] != ROUND or low[d] == high[d]:
             continue
         at = geometry.cell_start[d]
-        width = gap_for(geometry, threshold - total + used[d]) * geometry.axis[d]
+        width = gap_for(geometry.square, threshold - total + used[d]) * geometry.axis[d]
         a, b = low[d], high[d]
         while a < b and x[d] - geometry.last[at + a] >= width:
             a += 1
@@ -62,12 +64,14 @@ def find_bad_near(
     segment_first, value = model.segment_first, model.value
     for w in range(n_words):
         stack.leaves[0, w] = model.everything[w]
-    widest = gap_for(geometry, threshold)
+    widest = gap_for(geometry.square, threshold)
     for d in range(n_dims):
         a, b = geometry.low_cell[d], geometry.high_cell[d]
         if geometry.kind[d] != FREE:
             width = widest * geometry.axis[d]
-            a, b = max(a, cell_at(geometry, d, x[d] - width)), min(b, cell_at(geometry, d, x[d] + width))
+            begin_cell, end_cell = geometry.cell_start[d], geometry.cell_start[d + 1]
+            a = max(a, cell_at(geometry.last, begin_cell, end_cell, x[d] - width))
+            b = min(b, cell_at(geometry.last, begin_cell, end_cell, x[d] + width))
         stack.low[0, d], stack.high[0, d] = a, b
         narrow(stack.leaves[0], model, d, a, b, begin, n_words)
     top = np.int64(0)

@@ -62,7 +62,7 @@ def region_bound(
         total += literals.gain[i]
         if geometry.kind[literals.dim[i]] == ROUND:
             n_round += 1
-            cost = move_cost(geometry, node.paid[literals.dim[i]], literals.dead[i], base)
+            cost = move_cost(geometry.norm, node.paid[literals.dim[i]], literals.dead[i], base)
             if cost < dead:
                 dead, second = cost, dead
             elif cost < second:
@@ -135,7 +135,7 @@ def force_moves(geometry: Geometry, node: Node, literals: Literals, n: int, need
         if geometry.kind[d] != ROUND:
             moved = _force_step(node, d, literals.way[i], literals.up[i] == 1) or moved
             continue
-        more = (gap_for(geometry, missing * SAFE + phi(geometry, gap)) - gap) * geometry.axis[d]
+        more = (gap_for(geometry.square, missing * SAFE + phi(geometry.square, gap)) - gap) * geometry.axis[d]
         length = (literals.dead[i] / geometry.rate[d] + more) * SAFE - guard(node.x[d], more)
         if literals.up[i] == 1:
             at = min(node.x[d] + length, node.high[d])

@@ -25,7 +25,7 @@ from elbowroom.search.trees.ball_bound import MAX_MET, cover_bound, force_moves,
 from elbowroom.search.trees.ball_gains import choose_bad_cell, fill_up
 from elbowroom.search.trees.ball_geometry import SUM, Geometry, guard
 from elbowroom.search.trees.ball_knapsack import knapsack_bound
-from elbowroom.search.trees.ball_regions import BallRegions, list_literals, meets
+from elbowroom.search.trees.ball_regions import BallRegions, list_literals, next_met
 from elbowroom.search.trees.ball_split import split_node
 from elbowroom.search.trees.ball_state import (
     BOUNDS, CLOSED, NODES, NOTHING, UNSURE, Desk, bad_region_at, settle_node,
@@ -66,9 +66,11 @@ def _list_met(
     node, literals, cover = desk.node, desk.literals, desk.cover
     listed, chosen, highest, best_score = np.int64(0), np.int64(-1), 0.0, -1.0
     spare = budget - base
-    for row in range(regions.count[0] - 1, -1, -1):
-        if not meets(regions, geometry, row, node.x, NEARLY):
-            continue
+    row = regions.count[0]
+    while True:
+        row = next_met(regions, geometry, row, node.x, NEARLY)
+        if row < 0:
+            break
         n, need = list_literals(geometry, node, regions.first[row], regions.last[row], base, budget, literals)
         value = region_bound(geometry, node, literals, n, need, base, desk.taken)
         if value >= spare:

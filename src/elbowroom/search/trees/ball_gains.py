@@ -37,6 +37,8 @@ class Tally(NamedTuple):
     here: Words  # (words,) leaves at v
     reach: Words  # (words,) leaves that the adversary may be pushed into
     half: Floats  # (dims,) half-widths a
+    gap: Floats  # (dims,)
+    exit: Floats  # (dims,) raw way to the nearest side of the region that the node can pass
     cell: Ints  # (dims,) v
     entry_key: Ints  # one entry per leaf and dimension that must move: 2 f + (1 if upwards)
     entry_cost: Floats
@@ -61,48 +63,42 @@ class Tally(NamedTuple):
         n_words, n = model.everything.size, model.entry_dim.size + model.value.size + n_dims + 2
         ints, floats = (lambda: np.zeros(n, np.int64)), (lambda: np.zeros(n))
         return cls(
-            np.zeros(n_words, np.uint64), np.zeros(n_words, np.uint64), np.zeros(n_dims), np.zeros(n_dims, np.int64),
+            np.zeros(n_words, np.uint64), np.zeros(n_words, np.uint64), np.zeros(n_dims), np.zeros(n_dims),
+            np.zeros(n_dims), np.zeros(n_dims, np.int64),
             ints(), floats(), floats(), floats(), floats(), ints(), floats(), ints(), floats(), floats(), floats(),
             floats(), floats(), floats(), floats(), floats(), np.zeros(n_dims + 1, np.int64),
         )  # fmt: skip
 
 
 @kernel
-def _half_width(geometry: Geometry, node: Node, d: int, first: float, last: float, level: float) -> float:
-    """The half-width at which leaving the region along one dimension costs ``level``, within what makes sense."""
-    x = node.x[d]
-    gap = first - x if x < first else (x - last if x > last else 0.0)
-    if geometry.kind[d] != ROUND:
-        return 0.0
-    exit_up = last - x if last < node.high[d] else math.inf
-    exit_down = x - first if first > node.low[d] else math.inf
-    nearest = min(exit_up, exit_down)  # negative where x is outside already
-    if nearest == math.inf:
-        return gap
-    return min(max(gap, level / geometry.rate[d] - nearest), geometry.axis[d])
+def _half_width(gap: float, nearest: float, axis: float, reach: float) -> float:
+    """The half-width at which leaving the region along one dimension takes a move of length ``reach``."""
+    return gap if nearest == math.inf else min(max(gap, reach - nearest), axis)
 
 
 @kernel
 def fill_up(geometry: Geometry, node: Node, regions: BallRegions, row: int, tally: Tally) -> None:
     """Half-widths of an inscribed box that meets the region and makes its cheapest exit as dear as possible."""
-    n_dims = node.x.shape[0]
+    n_dims, square = node.x.shape[0], geometry.square
+    gaps, exits, axis, rate, half = tally.gap, tally.exit, geometry.axis, geometry.rate, tally.half
     low, high = 0.0, 0.0
     for d in range(n_dims):
+        gaps[d], exits[d] = 0.0, math.inf
         if geometry.kind[d] == ROUND:
-            first, last = regions.first[row, d], regions.last[row, d]
-            nearest = 0.0
+            x, first, last = node.x[d], regions.first[row, d], regions.last[row, d]
+            gaps[d] = max(0.0, first - x, x - last)
             if last < node.high[d]:
-                nearest = max(nearest, last - node.x[d])
+                exits[d] = last - x  # negative where x is outside already
             if first > node.low[d]:
-                nearest = max(nearest, node.x[d] - first)
-            high = max(high, geometry.rate[d] * (nearest + geometry.axis[d]))
+                exits[d] = min(exits[d], x - first)
+            if exits[d] < math.inf:
+                high = max(high, rate[d] * (exits[d] + axis[d]))
     for step in range(FILLINGS + 1):
         level = high if step == 0 else (low + high) / 2.0
         total = 0.0
         for d in range(n_dims):
-            if geometry.kind[d] == ROUND:
-                half = _half_width(geometry, node, d, regions.first[row, d], regions.last[row, d], level)
-                total += phi(geometry, half / geometry.axis[d])
+            if axis[d] > 0.0:
+                total += phi(square, _half_width(gaps[d], exits[d], axis[d], level / rate[d]) / axis[d])
         if total <= INSIDE:
             low = level
             if step == 0:
@@ -110,7 +106,7 @@ def fill_up(geometry: Geometry, node: Node, regions: BallRegions, row: int, tall
         else:
             high = level
     for d in range(n_dims):
-        tally.half[d] = _half_width(geometry, node, d, regions.first[row, d], regions.last[row, d], low)
+        half[d] = _half_width(gaps[d], exits[d], axis[d], low / rate[d]) if axis[d] > 0.0 else 0.0
 
 
 @kernel
@@ -123,8 +119,9 @@ def choose_bad_cell(
         first, last = regions.first[row, d], regions.last[row, d]
         gap = first - x if x < first else (x - last if x > last else 0.0)
         width = max(gap, half * INSIDE - guard(x, half))
-        a = max(cell_at(geometry, d, x - width), np.int64(regions.low[row, d]))
-        b = min(cell_at(geometry, d, x + width), np.int64(regions.high[row, d]))
+        begin, end = geometry.cell_start[d], geometry.cell_start[d + 1]
+        a = max(cell_at(geometry.last, begin, end, x - width), np.int64(regions.low[row, d]))
+        b = min(cell_at(geometry.last, begin, end, x + width), np.int64(regions.high[row, d]))
         a, b = min(a, np.int64(regions.high[row, d])), max(b, np.int64(regions.low[row, d]))
         if node.low[d] == x:
             tally.cell[d] = b
@@ -149,24 +146,24 @@ def choose_bad_cell(
 
 
 @kernel
-def _entry_move(geometry: Geometry, node: Node, tally: Tally, d: int, low: int, high: int) -> tuple[int, float]:
-    """Must dimension d move so that the adversary stands in cells low..high? Direction (-1: no, 0: down, 1: up, 2: it
-    cannot) and raw length."""
-    v = tally.cell[d]
-    if low <= v <= high:
-        return -1, 0.0
-    if geometry.kind[d] == FREE:
-        return 2, 0.0
-    x, half, at = node.x[d], tally.half[d], geometry.cell_start[d]
+def _entry_move(
+    first: Floats, last: Floats, at: int, v: int, low: int, high: int, half: float, x: float, node_low: float,
+    node_high: float,
+) -> tuple[int, float]:  # fmt: skip
+    """Which way, and how far in raw units, must a dimension move so that the adversary stands in cells low..high instead
+    of v? 0: down, 1: up, 2: it cannot. ``at`` is where its cells begin."""
+    slack = 0.0
     if low > v:
-        edge = geometry.first[at + low] if half == 0.0 else geometry.last[at + low - 1]
-        slack = guard(edge, x) + guard(half, node.high[d]) if half > 0.0 else 0.0
-        if (edge - node.high[d]) + half > slack:
+        edge = first[at + low] if half == 0.0 else last[at + low - 1]
+        if half > 0.0:
+            slack = guard(edge, x) + guard(half, node_high)
+        if (edge - node_high) + half > slack:
             return 2, 0.0
         return 1, max(0.0, (edge - x) + half - slack)
-    edge = geometry.last[at + high] if half == 0.0 else geometry.first[at + high + 1]
-    slack = guard(edge, x) + guard(half, node.low[d]) if half > 0.0 else 0.0
-    if (node.low[d] - edge) + half > slack:
+    edge = last[at + high] if half == 0.0 else first[at + high + 1]
+    if half > 0.0:
+        slack = guard(edge, x) + guard(half, node_low)
+    if (node_low - edge) + half > slack:
         return 2, 0.0
     return 0, max(0.0, (x - edge) + half - slack)
 
@@ -177,7 +174,12 @@ def _tree_events(
     tally: Tally, n_events: int, n_reach: int,
 ) -> tuple[int, int]:  # fmt: skip
     """Append the steps of one tree's gains; ``proven`` is what ``load`` has proven beyond ``base``."""
-    key, cost, share = tally.entry_key, tally.entry_cost, tally.entry_gain
+    key, cost, share, cell, half = tally.entry_key, tally.entry_cost, tally.entry_gain, tally.cell, tally.half
+    firsts, lasts, starts, kinds, rates = (
+        geometry.first, geometry.last, geometry.cell_start, geometry.kind, geometry.rate,
+    )  # fmt: skip
+    entry_dim, entry_low, entry_high, norm = model.entry_dim, model.entry_low, model.entry_high, geometry.norm
+    x, low, high, paid = node.x, node.low, node.high, node.paid
     present = np.int64(0)
     for s in range(model.segment_start[tree], model.segment_start[tree + 1]):
         bits = tally.here[model.segment_word[s]] & model.segment_mask[s]
@@ -194,21 +196,25 @@ def _tree_events(
                 continue
             begin, total, reduced, reachable = n_entries, 0.0, 0.0, True
             for e in range(model.entry_start[leaf], model.entry_start[leaf + 1]):
-                d = model.entry_dim[e]
-                direction, length = _entry_move(geometry, node, tally, d, model.entry_low[e], model.entry_high[e])
-                if direction < 0:
+                d = entry_dim[e]
+                if entry_low[e] <= cell[d] <= entry_high[e]:
                     continue
+                direction, length = 2, 0.0
+                if kinds[d] != FREE:
+                    direction, length = _entry_move(
+                        firsts, lasts, starts[d], cell[d], entry_low[e], entry_high[e], half[d], x[d], low[d], high[d]
+                    )
                 if direction == 2:
                     reachable = False
                     break
-                if geometry.rate[d] == 0.0:
+                if rates[d] == 0.0:
                     whole = geometry.category_price[d] if node.unpaid[d] == 1 else 0.0
-                    full = max(0.0, whole - base) if geometry.norm == LARGEST else whole / 2.0
+                    full = max(0.0, whole - base) if norm == LARGEST else whole / 2.0
                 else:
-                    full = move_cost(geometry, node.paid[d], length * geometry.rate[d], base)
+                    full = move_cost(norm, paid[d], length * rates[d], base)
                 k = 2 * d + direction
                 key[n_entries], cost[n_entries] = k, full * max(0.0, 1.0 - load[k])
-                if geometry.norm == LARGEST:
+                if norm == LARGEST:
                     total = max(total, full)
                     reduced = total
                 else:
@@ -262,13 +268,14 @@ def count_gains(
         v, half = tally.cell[d], tally.half[d]
         narrow(tally.here, model, d, v, v, begin, end)
         first = final = v
+        at, after = geometry.cell_start[d], geometry.cell_start[d + 1]
         if geometry.kind[d] != FREE:
             if node.low[d] > -math.inf:
-                first = min(v, cell_at(geometry, d, node.low[d] + half - guard(node.low[d], half)))
+                first = min(v, cell_at(geometry.last, at, after, node.low[d] + half - guard(node.low[d], half)))
             else:
                 first = np.int64(0)
             if node.high[d] < math.inf:
-                final = max(v, cell_at(geometry, d, node.high[d] - half + guard(node.high[d], half)))
+                final = max(v, cell_at(geometry.last, at, after, node.high[d] - half + guard(node.high[d], half)))
             else:
                 final = model.last[d]
         narrow(tally.reach, model, d, first, final, begin, end)

@@ -95,49 +95,48 @@ class Geometry(NamedTuple):
 
 
 @kernel
-def phi(geometry: Geometry, gap: float) -> float:
+def phi(square: bool, gap: float) -> float:
     """What a gap, in units of the semi-axis, uses of the room."""
-    return gap * gap if geometry.square else gap
+    return gap * gap if square else gap
 
 
 @kernel
-def gap_for(geometry: Geometry, used: float) -> float:
+def gap_for(square: bool, used: float) -> float:
     """Inverse of `phi`."""
     if used <= 0.0:
         return 0.0
-    return math.sqrt(used) if geometry.square else used
+    return math.sqrt(used) if square else used
 
 
 @kernel
-def used_by(geometry: Geometry, d: int, x: float, first: float, last: float) -> float:
+def used_by(kind: int, axis: float, square: bool, x: float, first: float, last: float) -> float:
     """phi of the gap between x and first..last in one dimension."""
     gap = first - x if x < first else (x - last if x > last else 0.0)
-    if gap <= 0.0 or geometry.kind[d] == FREE:
+    if gap <= 0.0 or kind == FREE:
         return 0.0
-    if geometry.kind[d] == STILL:
+    if kind == STILL:
         return math.inf
-    return phi(geometry, gap / geometry.axis[d])  # type: ignore[no-any-return]
+    return phi(square, gap / axis)  # type: ignore[no-any-return]
 
 
 @kernel
-def cell_at(geometry: Geometry, d: int, value: float) -> int:
-    """The cell of a value: the first one whose last value is not smaller."""
-    begin, end = geometry.cell_start[d], geometry.cell_start[d + 1] - 1
-    low, high = begin, end
+def cell_at(last: Floats, begin: int, end: int, value: float) -> int:
+    """The cell of a value, given the last values of cells begin .. end - 1: the first one that is not smaller."""
+    low, high = begin, end - 1
     while low < high:
         middle = (low + high) // 2
-        if geometry.last[middle] < value:
+        if last[middle] < value:
             low = middle + 1
         else:
             high = middle
-    return low - begin  # type: ignore[no-any-return]
+    return low - begin
 
 
 @kernel
-def after(geometry: Geometry, d: int, edge: float, upwards: bool) -> float:
+def after(whole: int, edge: float, upwards: bool) -> float:
     """The next value of a dimension beyond an edge."""
     step = np.nextafter(edge, math.inf if upwards else -math.inf)
-    if geometry.whole[d] == 1:
+    if whole == 1:
         return max(step, edge + 1.0) if upwards else min(step, edge - 1.0)
     return step  # type: ignore[no-any-return]
 
@@ -149,22 +148,22 @@ def guard(a: float, b: float) -> float:
 
 
 @kernel
-def move_cost(geometry: Geometry, paid: float, move: float, base: float) -> float:
+def move_cost(norm: int, paid: float, move: float, base: float) -> float:
     """How much a move adds to a total of ``base`` when its column has moved by ``paid`` already."""
-    if geometry.norm == SUM:
+    if norm == SUM:
         return move
-    if geometry.norm == SQUARES:
+    if norm == SQUARES:
         return (2.0 * paid + move) * move
     return max(0.0, paid + move - base)
 
 
 @kernel
-def longest_move(geometry: Geometry, paid: float, spare: float, base: float) -> float:
+def longest_move(norm: int, paid: float, spare: float, base: float) -> float:
     """The longest move that adds no more than ``spare`` to a total of ``base``."""
     if spare == math.inf:
         return math.inf
-    if geometry.norm == SUM:
+    if norm == SUM:
         return spare
-    if geometry.norm == SQUARES:
+    if norm == SQUARES:
         return spare / (paid + math.sqrt(paid * paid + spare)) if spare > 0.0 else 0.0
     return max(0.0, base + spare - paid)

@@ -30,7 +30,7 @@ WORTH = 1e-9  # relative: a pull that gains less is not worth another round
 def beyond(geometry: Geometry, d: int, edge: float, gap: float, margin: float, upwards: bool) -> float:
     """The value at which the gap to an edge is ``gap`` semi-axes, plus a relative margin, rounded outwards."""
     if geometry.kind[d] == STILL:
-        return after(geometry, d, edge, upwards)  # type: ignore[no-any-return]
+        return after(geometry.whole[d], edge, upwards)  # type: ignore[no-any-return]
     width = gap * geometry.axis[d] * (1.0 + margin)
     value = np.nextafter(edge + width, math.inf) if upwards else np.nextafter(edge - width, -math.inf)
     if geometry.whole[d] == 1:
@@ -69,9 +69,9 @@ def repair(
         others = 0.0
         for e in range(node.x.shape[0]):
             if e != d:
-                others += used_by(geometry, e, node.x[e], regions.first[row, e], regions.last[row, e])
+                others += used_by(geometry.kind[e], geometry.axis[e], geometry.square, node.x[e], regions.first[row, e], regions.last[row, e])
         edge = regions.last[row, d] if up else regions.first[row, d]
-        value = beyond(geometry, d, edge, gap_for(geometry, threshold - others), margin, up)
+        value = beyond(geometry, d, edge, gap_for(geometry.square, threshold - others), margin, up)
         if up:
             if value <= node.x[d] or value > node.high[d]:
                 return math.inf
@@ -116,9 +116,9 @@ def pull(
                 others = 0.0
                 for e in range(n_dims):
                     if e != d:
-                        others += used_by(geometry, e, x[e], regions.first[row, e], regions.last[row, e])
+                        others += used_by(geometry.kind[e], geometry.axis[e], geometry.square, x[e], regions.first[row, e], regions.last[row, e])
                 edge = regions.last[row, d] if up else regions.first[row, d]
-                value = beyond(geometry, d, edge, gap_for(geometry, threshold - others), margin, up)
+                value = beyond(geometry, d, edge, gap_for(geometry.square, threshold - others), margin, up)
                 if not (x[d] < value < before - tiny if up else x[d] > value > before + tiny):
                     break
                 x[d] = value

@@ -214,5 +214,5 @@ def _raw(geometry: Geometry, node: Node, d: int, cost: float, load: float, base:
     if part <= 1e-6 or cost == math.inf:
         return math.inf
     if geometry.norm == SQUARES:
-        return longest_move(geometry, node.paid[d], cost / part, base) / geometry.rate[d]  # type: ignore[no-any-return]
+        return longest_move(geometry.norm, node.paid[d], cost / part, base) / geometry.rate[d]  # type: ignore[no-any-return]
     return cost / part / geometry.rate[d]

@@ -101,14 +101,31 @@ def add_ball_region(
 @kernel
 def meets(regions: BallRegions, geometry: Geometry, row: int, x: Floats, threshold: float) -> bool:
     """True if a room of phi(radius) < threshold around x meets the region."""
+    return _meets(regions.first, regions.last, geometry.kind, geometry.axis, geometry.square, row, x, threshold)  # type: ignore[no-any-return]
+
+
+@kernel
+def _meets(
+    firsts: Floats, lasts: Floats, kind: Ints, axis: Floats, square: bool, row: int, x: Floats, threshold: float
+) -> bool:
     total = 0.0
     for d in range(x.shape[0]):
-        first, last = regions.first[row, d], regions.last[row, d]
+        first, last = firsts[row, d], lasts[row, d]
         if x[d] < first or x[d] > last:
-            total += used_by(geometry, d, x[d], first, last)
+            total += used_by(kind[d], axis[d], square, x[d], first, last)
             if total >= threshold:
                 return False
     return True
+
+
+@kernel
+def next_met(regions: BallRegions, geometry: Geometry, row: int, x: Floats, threshold: float) -> int:
+    """The next region below ``row`` that the room meets (-1: none)."""
+    firsts, lasts, kind, axis, square = regions.first, regions.last, geometry.kind, geometry.axis, geometry.square
+    for candidate in range(row - 1, -1, -1):
+        if _meets(firsts, lasts, kind, axis, square, candidate, x, threshold):
+            return candidate
+    return -1
 
 
 @kernel
@@ -117,12 +134,13 @@ def list_literals(
 ) -> tuple[int, float]:
     """List the literals of a region that node and budget leave alive; their number, and ``need``."""
     n_dims, used, count = node.x.shape[0], 0.0, np.int64(0)
+    kinds, axes, rates, square, norm = geometry.kind, geometry.axis, geometry.rate, geometry.square, geometry.norm
     for d in range(n_dims):
-        used += used_by(geometry, d, node.x[d], first[d], last[d])
+        used += used_by(kinds[d], axes[d], square, node.x[d], first[d], last[d])
     need = TARGET - used
     spare = budget - base
     for d in range(n_dims):
-        x, low, high, kind = node.x[d], node.low[d], node.high[d], geometry.kind[d]
+        x, low, high, kind = node.x[d], node.low[d], node.high[d], kinds[d]
         if kind == FREE or low == high:
             continue
         for side in range(2):
@@ -130,41 +148,41 @@ def list_literals(
             if (edge >= high) if side == 1 else (edge <= low):
                 continue
             if kind == STILL:
-                way = after(geometry, d, edge, side == 1)
+                way = after(geometry.whole[d], edge, side == 1)
                 if way > high or way < low:
                     continue
-                if geometry.rate[d] == 0.0:
+                if rates[d] == 0.0:
                     price = geometry.category_price[d] if node.unpaid[d] == 1 else 0.0
-                    if geometry.norm == LARGEST:
+                    if norm == LARGEST:
                         price = max(0.0, price - base)
                     move = price / 2.0
                 else:
-                    move = geometry.rate[d] * abs(way - x)
-                    price = move_cost(geometry, node.paid[d], move, base)
+                    move = rates[d] * abs(way - x)
+                    price = move_cost(norm, node.paid[d], move, base)
                 if price >= spare:
                     continue
                 literals.dead[count] = literals.full[count] = literals.cap[count] = move
                 literals.gap[count], literals.gain[count], literals.way[count] = 0.0, need, way
             else:
-                unit = geometry.axis[d] * geometry.rate[d]
+                unit = axes[d] * rates[d]
                 below, above = max(0.0, first[d] - x), max(0.0, x - last[d])
-                gap = max(below, above) / geometry.axis[d]
+                gap = max(below, above) / axes[d]
                 dead = 0.0
                 if (above if side == 1 else below) == 0.0:
-                    dead = geometry.rate[d] * abs(edge - x) + gap * unit
-                full = dead + (gap_for(geometry, need + phi(geometry, gap)) - gap) * unit
-                cap = geometry.rate[d] * (high - x if side == 1 else x - low)
-                cap = min(cap, longest_move(geometry, node.paid[d], spare, base), full)
+                    dead = rates[d] * abs(edge - x) + gap * unit
+                full = dead + (gap_for(square, need + phi(square, gap)) - gap) * unit
+                cap = rates[d] * (high - x if side == 1 else x - low)
+                cap = min(cap, longest_move(norm, node.paid[d], spare, base), full)
                 if cap <= dead:
                     continue
                 literals.dead[count], literals.gap[count] = dead, gap
                 literals.cap[count], literals.full[count] = cap, full
                 price = math.inf
                 if cap >= full:
-                    price = move_cost(geometry, node.paid[d], full, base)
+                    price = move_cost(norm, node.paid[d], full, base)
                     literals.gain[count] = need
                 else:
-                    literals.gain[count] = phi(geometry, gap + (cap - dead) / unit) - phi(geometry, gap)
+                    literals.gain[count] = phi(square, gap + (cap - dead) / unit) - phi(square, gap)
             literals.dim[count], literals.up[count], literals.price[count] = d, side, price
             count += 1
     return count, need
@@ -179,4 +197,4 @@ def gain_at(geometry: Geometry, literals: Literals, i: int, move: float, need: f
     if move <= literals.dead[i]:
         return 0.0
     gap, unit = literals.gap[i], geometry.axis[d] * geometry.rate[d]
-    return min(need, phi(geometry, gap + (move - literals.dead[i]) / unit) - phi(geometry, gap))
+    return min(need, phi(geometry.square, gap + (move - literals.dead[i]) / unit) - phi(geometry.square, gap))

@@ -56,13 +56,13 @@ def _possible(geometry: Geometry, literals: Literals, n: int, chosen: int, move:
                 if geometry.kind[d] != ROUND:
                     return math.inf
                 unit = geometry.axis[d] * geometry.rate[d]
-                gain = phi(geometry, literals.gap[i] + rest / unit) - phi(geometry, literals.gap[i])
+                gain = phi(geometry.square, literals.gap[i] + rest / unit) - phi(geometry.square, literals.gap[i])
                 most = max(most, gain)
     d = literals.dim[chosen]
     if move > literals.dead[chosen]:
         unit = geometry.axis[d] * geometry.rate[d]
         gap = literals.gap[chosen]
-        most += phi(geometry, gap + (move - literals.dead[chosen]) / unit) - phi(geometry, gap)
+        most += phi(geometry.square, gap + (move - literals.dead[chosen]) / unit) - phi(geometry.square, gap)
     return most
 
 
@@ -128,7 +128,7 @@ def split_at(
     if geometry.kind[d] != ROUND:
         way = literals.way[chosen]
         ends[0] = way
-        ends[3] = after(geometry, d, way, not up)
+        ends[3] = after(geometry.whole[d], way, not up)
         return 2
     rate, cap, dead, full = geometry.rate[d], literals.cap[chosen], literals.dead[chosen], literals.full[chosen]
     if geometry.norm == SUM and spare < math.inf:
@@ -155,9 +155,9 @@ def split_at(
         outer = x + sign * dead / rate
         inner = x
         if dead == 0.0:
-            move = (gap_for(geometry, 0.75 * need + phi(geometry, gap)) - gap) * unit
+            move = (gap_for(geometry.square, 0.75 * need + phi(geometry.square, gap)) - gap) * unit
             if move > 0.9 * cap:
-                move = (gap_for(geometry, need / n + phi(geometry, gap)) - gap) * unit
+                move = (gap_for(geometry.square, need / n + phi(geometry.square, gap)) - gap) * unit
             if move > 0.9 * cap:
                 move = 0.5 * cap
             outer = x + sign * move / rate

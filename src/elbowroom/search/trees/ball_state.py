@@ -13,7 +13,7 @@ from elbowroom.search.trees.ball_adversary import exits_first, find_bad_near
 from elbowroom.search.trees.ball_bound import Cover
 from elbowroom.search.trees.ball_gains import Tally
 from elbowroom.search.trees.ball_geometry import LARGEST, SQUARES, Geometry, guard, longest_move
-from elbowroom.search.trees.ball_regions import BallRegions, Literals, Node, add_ball_region, meets
+from elbowroom.search.trees.ball_regions import BallRegions, Literals, Node, add_ball_region, next_met
 from elbowroom.search.trees.bits import Ensemble
 from elbowroom.search.trees.compiled import Words, kernel, random_below, sort_by
 from elbowroom.search.trees.expand import settle_group
@@ -107,7 +107,7 @@ def settle_node(question: Question, geometry: Geometry, node: Node, budget: floa
         elif changes == question.changes and x[d] == geometry.home[d] and question.block_counts[b] == 1:
             low[d] = high[d] = x[d]
         elif low[d] < high[d] and spare < math.inf and geometry.rate[d] > 0.0:
-            length = longest_move(geometry, paid[d], spare, base) / geometry.rate[d]
+            length = longest_move(geometry.norm, paid[d], spare, base) / geometry.rate[d]
             reach = length * (1.0 + 1e-12) + guard(x[d], length)
             low[d], high[d] = max(low[d], x[d] - reach), min(high[d], x[d] + reach)
     return base
@@ -155,9 +155,9 @@ def bad_region_at(
     limit: int, tries: int, stack: Stack, desk: Desk,
 ) -> int:  # fmt: skip
     """A stored region that the room at x meets, or a new one; NOTHING or UNSURE otherwise."""
-    for row in range(regions.count[0] - 1, -1, -1):
-        if meets(regions, geometry, row, x, threshold):
-            return row
+    row = next_met(regions, geometry, regions.count[0], x, threshold)
+    if row >= 0:
+        return row  # type: ignore[no-any-return]
     verdict, rival = find_bad_near(model, question, geometry, x, threshold, limit, stack, desk.used, desk.work)
     if verdict == GOOD:
         return NOTHING

@@ -15,7 +15,7 @@ from numba.core import types
 from numba.extending import intrinsic
 
 from elbowroom.numerics import Floats, Ints
-from elbowroom.search.trees.compiled import Words, kernel
+from elbowroom.search.trees.compiled import Words, inlined, kernel
 
 ZERO = np.uint64(0)
 ONE = np.uint64(1)
@@ -60,6 +60,8 @@ class Ensemble(NamedTuple):
     low_word: Ints
     low_bit: Words
     everything: Words  # (words,) all leaves
+    user_start: Ints  # (rivals * dims + 1,) trees of a rival that split on a dimension, at rival * dims + dim
+    user: Ints
 
 
 @intrinsic
@@ -83,6 +85,13 @@ def leading_zeros(context: Any, x: Any) -> Any:
 
 
 @kernel
+def clear(leaves: Words, word: Ints, bit: Words, begin: int, end: int) -> None:
+    """Drop the listed leaves."""
+    for i in range(begin, end):
+        leaves[word[i]] &= ~bit[i]
+
+
+@inlined
 def narrow(leaves: Words, model: Ensemble, dim: int, low: int, high: int, begin: int, end: int) -> None:
     """Keep, in words begin..end, the leaves that meet cells low..high of a dimension."""
     last, stride = model.last[dim], model.stride
@@ -95,19 +104,19 @@ def narrow(leaves: Words, model: Ensemble, dim: int, low: int, high: int, begin:
         leaves[w] &= at_least[row, w] & at_most[other, w]
     if stride > 1:
         first = model.cell_start[dim]
-        for i in range(model.high_start[first + below * stride], model.high_start[first + low]):
-            leaves[model.high_word[i]] &= ~model.high_bit[i]
-        for i in range(model.low_start[first + high + 1], model.low_start[first + min(block * stride, last) + 1]):
-            leaves[model.low_word[i]] &= ~model.low_bit[i]
+        ends = model.high_start[first + below * stride], model.high_start[first + low]
+        clear(leaves, model.high_word, model.high_bit, ends[0], ends[1])
+        ends = model.low_start[first + high + 1], model.low_start[first + min(block * stride, last) + 1]
+        clear(leaves, model.low_word, model.low_bit, ends[0], ends[1])
 
 
 @kernel
-def smallest_sum(mask: Words, model: Ensemble, rival: int) -> float:
+def smallest_sum(leaves: Words, model: Ensemble, rival: int) -> float:
     """base + sum over trees of the smallest leaf value in the set."""
     total = model.base[rival]
     for t in range(model.tree_start[rival], model.tree_start[rival + 1]):
         for s in range(model.segment_start[t], model.segment_start[t + 1]):
-            bits = mask[model.segment_word[s]] & model.segment_mask[s]
+            bits = leaves[model.segment_word[s]] & model.segment_mask[s]
             if bits != ZERO:
                 total += model.value[model.segment_first[s] + np.int64(lowest(bits))]
                 break
@@ -115,22 +124,41 @@ def smallest_sum(mask: Words, model: Ensemble, rival: int) -> float:
 
 
 @kernel
-def largest_sum(mask: Words, model: Ensemble, rival: int) -> float:
+def largest_sum(leaves: Words, model: Ensemble, rival: int) -> float:
     """base + sum over trees of the largest leaf value in the set."""
     total = model.base[rival]
     for t in range(model.tree_start[rival], model.tree_start[rival + 1]):
         for s in range(model.segment_start[t + 1] - 1, model.segment_start[t] - 1, -1):
-            bits = mask[model.segment_word[s]] & model.segment_mask[s]
+            bits = leaves[model.segment_word[s]] & model.segment_mask[s]
             if bits != ZERO:
                 total += model.value[model.segment_first[s] + 63 - np.int64(leading_zeros(bits))]
                 break
     return total
 
 
-@kernel
-def shortfall(mask: Words, model: Ensemble) -> float:
-    """How much the rivals' smallest sums lack in all; 0 proves that every cell of the range is good."""
-    lack = 0.0
-    for r in range(model.need.shape[0]):
-        lack += max(0.0, model.need[r] - smallest_sum(mask, model, r))
-    return lack
+@inlined
+def smallest_share(leaves: Words, model: Ensemble, rival: int, dim: int) -> float:
+    """The part of `smallest_sum` that depends on one dimension: only the trees that split on it."""
+    total, at = 0.0, rival * model.last.shape[0] + dim
+    for u in range(model.user_start[at], model.user_start[at + 1]):
+        t = model.user[u]
+        for s in range(model.segment_start[t], model.segment_start[t + 1]):
+            bits = leaves[model.segment_word[s]] & model.segment_mask[s]
+            if bits != ZERO:
+                total += model.value[model.segment_first[s] + np.int64(lowest(bits))]
+                break
+    return total
+
+
+@inlined
+def largest_share(leaves: Words, model: Ensemble, rival: int, dim: int) -> float:
+    """The part of `largest_sum` that depends on one dimension."""
+    total, at = 0.0, rival * model.last.shape[0] + dim
+    for u in range(model.user_start[at], model.user_start[at + 1]):
+        t = model.user[u]
+        for s in range(model.segment_start[t + 1] - 1, model.segment_start[t] - 1, -1):
+            bits = leaves[model.segment_word[s]] & model.segment_mask[s]
+            if bits != ZERO:
+                total += model.value[model.segment_first[s] + 63 - np.int64(leading_zeros(bits))]
+                break
+    return total

@@ -25,7 +25,7 @@ import numpy as np
 
 from elbowroom.numerics import Floats, Ints
 from elbowroom.search.trees.bits import Ensemble, narrow, smallest_sum
-from elbowroom.search.trees.compiled import kernel, sort_by
+from elbowroom.search.trees.compiled import inlined, kernel, sort_by
 from elbowroom.search.trees.gains import Scratch, clamp, collect_gains, extra
 from elbowroom.search.trees.question import ADDITIVE, Question
 
@@ -81,7 +81,7 @@ def bound(
     return OPEN, base + value
 
 
-@kernel
+@inlined
 def steps_outwards(
     question: Question, d: int, low: int, high: int, x: int, paid: Floats, limit: float, n_steps: int,
     scratch: Scratch,
@@ -120,7 +120,7 @@ def steps_outwards(
     return n_steps
 
 
-@kernel
+@inlined
 def fill_by_ratio(
     question: Question, low: Ints, high: Ints, x: Ints, paid: Floats, base: float, budget: float, deficit: float,
     scratch: Scratch,
@@ -146,7 +146,7 @@ def fill_by_ratio(
     return value, -1.0
 
 
-@kernel
+@inlined
 def fill_by_cost(
     question: Question, low: Ints, high: Ints, x: Ints, paid: Floats, base: float, budget: float, deficit: float,
     scratch: Scratch,
@@ -170,7 +170,7 @@ def fill_by_cost(
     return PRUNED, base
 
 
-@kernel
+@inlined
 def tighten(
     question: Question, low: Ints, high: Ints, paid: Floats, base: float, budget: float, deficit: float, price: float,
     scratch: Scratch,

@@ -86,7 +86,7 @@ class _Search:
         self.random = np.random.default_rng(seed)
         self.state = State.of(self.n_dims, self.n_words, seed % 2**63)
         self.scratch = Scratch.of(self.model, self.question)
-        self.ladder = Ladder.of(self.n_dims, self.question.group_home.size, self.n_words)
+        self.ladder = Ladder.of(self.n_dims, self.question.group_home.size, self.n_words, self.model.need.size)
         depth = int(np.clip(STACK_BYTES // (8 * (self.n_words + 2 * self.n_dims + 1)), 16, 1024))
         self.stack = Stack.of(depth, self.n_dims, self.n_words)
         self.adversary_limit = 20_000

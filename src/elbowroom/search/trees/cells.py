@@ -116,6 +116,7 @@ def build_ensemble(
         dimensions.cell_start,
         *tables,
         everything,
+        *_users(rival_of[leaf_index] * last.size + dim_index, owner[leaf_index], base.size * last.size),
     )
 
 
@@ -164,6 +165,12 @@ def _pack(sizes: Ints, tree_start: Ints) -> tuple[tuple[Ints, Ints, Words, Ints]
     )
     bits = np.array(leaf_bit, dtype=np.uint64)
     return segments, np.array(leaf_word, dtype=np.int64), bits, np.array(word_start, dtype=np.int64)
+
+
+def _users(place: Ints, tree: Ints, size: int) -> tuple[Ints, Ints]:
+    """Which trees split on which dimension, listed by place = rival * dims + dim."""
+    pairs = np.unique(np.stack([place, tree], axis=1), axis=0).reshape(-1, 2)
+    return np.searchsorted(pairs[:, 0], np.arange(size + 1)).astype(np.int64), pairs[:, 1].astype(np.int64)
 
 
 def _tables(

@@ -52,6 +52,12 @@ def kernel(function: F) -> F:
     return compiled  # type: ignore[no-any-return]
 
 
+def inlined(function: F) -> F:
+    """A kernel that is copied into its callers: for the smallest ones, where handing over a model's arrays costs more
+    than the work itself."""
+    return numba.njit(inline="always", error_model="numpy")(function)  # type: ignore[no-any-return]
+
+
 @kernel
 def sort_by(order: Ints, key: Floats, size: int) -> None:
     """Sort order[:size] by key[order[i]], ascending, ties by index (Shell's method: short, stable answers)."""

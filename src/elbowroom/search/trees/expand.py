@@ -20,9 +20,9 @@ import numpy as np
 
 from elbowroom.numerics import Floats, Ints
 from elbowroom.search.trees.adversary import BAD, LIMIT, Stack, find_bad
-from elbowroom.search.trees.bits import Ensemble, narrow, smallest_sum
+from elbowroom.search.trees.bits import Ensemble, narrow, smallest_share
 from elbowroom.search.trees.bound import PRUNED, bound
-from elbowroom.search.trees.compiled import Words, kernel, sort_by
+from elbowroom.search.trees.compiled import Words, inlined, kernel, sort_by
 from elbowroom.search.trees.gains import Scratch, extra
 from elbowroom.search.trees.grow import grow
 from elbowroom.search.trees.nodes import FREE, OPEN_NODES, USED, Nodes, pop, push
@@ -79,7 +79,7 @@ class State(NamedTuple):
         )  # fmt: skip
 
 
-@kernel
+@inlined
 def settle_group(question: Question, block: int, low: Ints, high: Ints, x: Ints) -> int:
     """Propagate "exactly one member is 1", set x to home or the first category left, and return it (-1: none)."""
     begin, end = question.block_start[block], question.block_start[block + 1]
@@ -107,7 +107,7 @@ def settle_group(question: Question, block: int, low: Ints, high: Ints, x: Ints)
     return chosen
 
 
-@kernel
+@inlined
 def settle(question: Question, state: State, budget: float) -> float:
     """Nearest centre of the node, its total cost (inf: none), and positions that the budget or the number of changes
     still allows."""
@@ -156,7 +156,7 @@ def settle(question: Question, state: State, budget: float) -> float:
     return base
 
 
-@kernel
+@inlined
 def learn(
     model: Ensemble, question: Question, state: State, stack: Stack, regions: Regions, rival: int, budget: float
 ) -> int:
@@ -183,7 +183,7 @@ def learn(
     return add_region(regions, question, low, high, rival, state.random)  # type: ignore[no-any-return]
 
 
-@kernel
+@inlined
 def choose_cell(question: Question, state: State, regions: Regions, row: int) -> None:
     """A bad cell that region and room share and that is hard to leave: far from where the node can move."""
     for d in range(state.x.shape[0]):
@@ -212,7 +212,7 @@ def choose_cell(question: Question, state: State, regions: Regions, row: int) ->
                 break
 
 
-@kernel
+@inlined
 def deepen(model: Ensemble, question: Question, state: State, rival: int) -> None:
     """Move the chosen cell, dimension by dimension, to where the rival's sum over the room is smallest."""
     begin, end = model.word_start[rival], model.word_start[rival + 1]
@@ -233,14 +233,14 @@ def deepen(model: Ensemble, question: Question, state: State, rival: int) -> Non
                 for w in range(begin, end):
                     trial[w] = done[w] & state.suffix[d + 1, w]
                 narrow(trial, model, d, c, c, begin, end)
-                total = smallest_sum(trial, model, rival)
+                total = smallest_share(trial, model, rival, d)
                 if total < best:
                     best, chosen = total, c
             state.cell[d] = chosen
         narrow(done, model, d, state.cell[d], state.cell[d], begin, end)
 
 
-@kernel
+@inlined
 def split(
     question: Question, state: State, regions: Regions, row: int, nodes: Nodes, base: float, key: float, budget: float
 ) -> None:

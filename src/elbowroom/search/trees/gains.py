@@ -8,7 +8,7 @@ import numpy as np
 
 from elbowroom.numerics import Floats, Ints
 from elbowroom.search.trees.bits import ONE, ZERO, Ensemble, lowest
-from elbowroom.search.trees.compiled import Words, kernel, sort_by
+from elbowroom.search.trees.compiled import Words, inlined, kernel, sort_by
 from elbowroom.search.trees.question import ADDITIVE, Question
 
 ENVELOPE_LEAVES = 48  # trees with more live leaves go without the exact envelope
@@ -74,13 +74,13 @@ class Scratch(NamedTuple):
         )
 
 
-@kernel
+@inlined
 def clamp(v: int, low: int, high: int) -> int:
     """The cell of low..high nearest to v."""
     return low if v < low else (high if v > high else v)
 
 
-@kernel
+@inlined
 def extra(question: Question, paid: Floats, dim: int, position: int) -> float:
     """What a dimension costs at a position beyond what is paid for it already (linf: its whole cost)."""
     cost = question.cost[question.pos_start[dim] + position]
@@ -227,7 +227,7 @@ def collect_gains(
     return most
 
 
-@kernel
+@inlined
 def outwards(key: Ints, position: Ints, order: Ints, size: int, rank: Floats) -> None:
     """Sort entries by dimension and direction, and within these from the inside out."""
     for i in range(size):
@@ -244,7 +244,7 @@ def outwards(key: Ints, position: Ints, order: Ints, size: int, rank: Floats) ->
         order[j] = i
 
 
-@kernel
+@inlined
 def envelope(
     residual: Floats, first: Ints, final: Ints, size: int, low: int, high: int, floor: float, breaks: Ints,
     gains: Floats, offset: int,

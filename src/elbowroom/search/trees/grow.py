@@ -1,7 +1,8 @@
 """A bad range of cells, made as large as it gets.
 
 Side after side is moved outwards as far as the rival's largest sum over the range stays too low (the sum only grows
-with the range, so bisection finds the last such cell). The first sides get the most; the order is the caller's.
+with the range, so bisection finds the last such cell). The first sides get the most; the order is the caller's. Only the
+trees that split on the dimension at hand are summed again; ``guard`` is more than the rounding that this brings.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from elbowroom.numerics import Ints
-from elbowroom.search.trees.bits import Ensemble, largest_sum, narrow
+from elbowroom.search.trees.bits import Ensemble, largest_share, largest_sum, narrow
 from elbowroom.search.trees.compiled import Words, kernel
 
 
@@ -41,6 +42,7 @@ def grow(
             suffix[i, w] = suffix[i + 1, w]
         upwards = order[i] % 2 == 1
         narrow(suffix[i], model, d, nothing if upwards else low[d], high[d] if upwards else model.last[d], begin, end)
+    total = largest_sum(suffix[0], model, rival)
     for i in range(n_sides):
         d, upwards = order[i] // 2, order[i] % 2 == 1
         near = high[d] if upwards else low[d]
@@ -48,19 +50,24 @@ def grow(
         if near != far:
             for w in range(begin, end):
                 rest[w] = done[w] & suffix[i + 1, w]
+                trial[w] = done[w] & suffix[i, w]
+            share = largest_share(trial, model, rival, d)
+            elsewhere = total - share  # what the trees without this dimension contribute
             attempt = far  # the whole way first: it often works
             while near != far:
                 for w in range(begin, end):
                     trial[w] = rest[w]
                 first, final = (nothing, attempt) if upwards else (attempt, model.last[d])
                 narrow(trial, model, d, first, final, begin, end)
-                if largest_sum(trial, model, rival) < model.need[rival]:
-                    near = attempt
+                wider = largest_share(trial, model, rival, d)
+                if elsewhere + wider < model.need[rival] - model.guard[rival]:
+                    near, share = attempt, wider
                 elif upwards:
                     far = attempt - 1
                 else:
                     far = attempt + 1
                 attempt = (near + far + 1) // 2 if upwards else (near + far) // 2
+            total = elsewhere + share
             if upwards:
                 high[d] = near
             else:

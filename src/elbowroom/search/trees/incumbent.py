@@ -13,8 +13,8 @@ import numpy as np
 
 from elbowroom.numerics import Floats, Ints
 from elbowroom.search.trees.adversary import GOOD, Stack, find_bad
-from elbowroom.search.trees.bits import Ensemble, narrow, shortfall
-from elbowroom.search.trees.compiled import Words, kernel, sort_by
+from elbowroom.search.trees.bits import Ensemble, narrow, smallest_share, smallest_sum
+from elbowroom.search.trees.compiled import Words, inlined, kernel, sort_by
 from elbowroom.search.trees.question import ADDITIVE, Question
 
 LOOK_EVERY = 4  # steps of the ascent between two questions to the adversary
@@ -34,9 +34,11 @@ class Ladder(NamedTuple):
     high: Ints
     order: Ints  # (blocks,)
     price: Floats
+    sums: Floats  # (rivals,) smallest sum over the room at x
+    rest: Floats  # (rivals,) the part of it that one block does not touch
 
     @classmethod
-    def of(cls, n_dims: int, n_blocks: int, n_words: int) -> Ladder:
+    def of(cls, n_dims: int, n_blocks: int, n_words: int, n_rivals: int) -> Ladder:
         return cls(
             np.zeros((n_blocks + 1, n_words), np.uint64),
             np.zeros((n_blocks + 1, n_words), np.uint64),
@@ -45,17 +47,19 @@ class Ladder(NamedTuple):
             np.zeros(n_dims, np.int64),
             np.zeros(n_blocks, np.int64),
             np.zeros(n_blocks),
+            np.zeros(n_rivals),
+            np.zeros(n_rivals),
         )
 
 
-@kernel
+@inlined
 def keep_room(mask: Words, model: Ensemble, question: Question, d: int, position: int) -> None:
     """Leaves that the room at a position of one dimension meets."""
     i = question.pos_start[d] + position
     narrow(mask, model, d, question.low_cell[i], question.high_cell[i], np.int64(0), mask.shape[0])
 
 
-@kernel
+@inlined
 def block_price(question: Question, block: int, x: Ints) -> float:
     """Cost of one block at x."""
     begin = question.block_start[block]
@@ -65,7 +69,7 @@ def block_price(question: Question, block: int, x: Ints) -> float:
     return question.cost[question.pos_start[begin] + x[begin]]  # type: ignore[no-any-return]
 
 
-@kernel
+@inlined
 def at_home(question: Question, block: int, x: Ints) -> bool:
     """True if a block has not been changed (or could not be left unchanged)."""
     home = question.group_home[block]
@@ -88,7 +92,7 @@ def total_cost(question: Question, x: Ints, without: int) -> tuple[float, int]:
     return total, changes
 
 
-@kernel
+@inlined
 def is_good(model: Ensemble, question: Question, x: Ints, limit: int, stack: Stack, ladder: Ladder, work: Ints) -> bool:
     """True if the adversary finds nothing bad in the room at x."""
     for d in range(x.shape[0]):
@@ -105,6 +109,7 @@ def ascend(
 ) -> bool:  # fmt: skip
     """Climb from x (in place) within positions first..final; True if the room at x is all good at a cost < budget."""
     n_blocks, n_words = question.group_home.shape[0], model.everything.shape[0]
+    n_rivals = model.need.shape[0]
     trial, rest = ladder.trial[0], ladder.trial[1]
     for step in range(steps):
         for w in range(n_words):
@@ -119,7 +124,10 @@ def ascend(
                 ladder.suffix[b, w] = ladder.suffix[b + 1, w]
             for d in range(question.block_start[b], question.block_start[b + 1]):
                 keep_room(ladder.suffix[b], model, question, d, x[d])
-        lack = shortfall(ladder.prefix[n_blocks], model)
+        lack = 0.0
+        for r in range(n_rivals):
+            ladder.sums[r] = smallest_sum(ladder.prefix[n_blocks], model, r)
+            lack += max(0.0, model.need[r] - ladder.sums[r])
         total, _ = total_cost(question, x, np.int64(-1))
         if total < budget:
             if lack <= 0.0:
@@ -135,6 +143,8 @@ def ascend(
             others, changes = total_cost(question, x, b)
             for w in range(n_words):
                 rest[w] = ladder.prefix[b, w] & ladder.suffix[b + 1, w]
+            for r in range(n_rivals):
+                ladder.rest[r] = ladder.sums[r] - smallest_share(ladder.prefix[n_blocks], model, r, begin)
             for choice in range(end - begin if group else final[begin] - first[begin] + 1):
                 # a category of a group, or a position of a single dimension
                 if group:
@@ -158,8 +168,14 @@ def ascend(
                         keep_room(trial, model, question, d, 1 if d == begin + choice else 0)
                 else:
                     keep_room(trial, model, question, begin, p)
-                gain = lack - shortfall(trial, model)
-                if gain <= 0.0:
+                gain = lack
+                for r in range(n_rivals):
+                    if group:  # several dimensions change at once: sum everything
+                        after_sum = smallest_sum(trial, model, r)
+                    else:
+                        after_sum = ladder.rest[r] + smallest_share(trial, model, r, begin)
+                    gain -= max(0.0, model.need[r] - after_sum)
+                if gain <= 1e-12 * lack:
                     continue
                 rise = after - total
                 score = gain / rise if rise > 0.0 else 1e100 * gain

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from elbowroom.numerics import Floats, Ints
-from elbowroom.search.trees.compiled import Shorts, kernel
+from elbowroom.search.trees.compiled import Shorts, inlined, kernel
 
 # Indices into Nodes.count
 OPEN_NODES = 0  # size of the heap
@@ -40,7 +40,7 @@ class Nodes(NamedTuple):
         return Nodes(*(np.concatenate([a, np.zeros_like(a)]) for a in self[:-1]), self.count)
 
 
-@kernel
+@inlined
 def comes_first(nodes: Nodes, key: float, row: int, other: int) -> bool:
     """Order of the heap: small keys first, the newest first among equals."""
     if key != nodes.key[other]:
