@@ -140,6 +140,13 @@ def test_radii_in_raw_units(files: Path) -> None:
     assert 0 < width["salary"] <= 2000 and 0 < width["debt"] <= 100 and width["age"] == 0
 
 
+def test_one_feature_has_one_radius(files: Path) -> None:
+    words = ["--radius", "salary=1000", "--radius", "salary=50", "--trust-pickle"]
+    result = run("explain", files / "model.joblib", files / "data.csv", *row(files), *words)
+    assert result.exit_code == 2
+    assert "given twice" in result.output
+
+
 def test_a_model_without_names_takes_the_columns_in_order(files: Path) -> None:
     result = run("explain", files / "nameless.joblib", files / "features.csv", *row(files), "--trust-pickle", "--json")
     assert result.exit_code == 0, result.output

@@ -28,6 +28,7 @@ from elbowroom.problem.target import Target
 from elbowroom.result.certificate import Certificate, Counterexample, Undecided, Verdict
 
 ASSUMPTIONS = (
+    "rows are handed to the model as float64 numbers",
     "every summation order of the model's float64 arithmetic is covered",
     "the model adds products as float64 numbers; no single operation loses more than half a unit in the last place",
 )

@@ -34,6 +34,7 @@ from elbowroom.problem import Body, Shape, Target
 from elbowroom.result import Certificate, Counterexample, Undecided, Verdict
 
 _ASSUMPTIONS = (
+    "rows are handed to the model as float64 numbers",
     "the parsed network is the model's network: checked by replay when the model was read",
     "the forward pass is computed in float64 (or within the stated evaluation error), in any order of summation",
 )

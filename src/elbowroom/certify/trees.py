@@ -32,6 +32,7 @@ from elbowroom.result import Certificate, Counterexample, Undecided, Verdict
 
 _SHARE = 20_000_000  # leaf comparisons between two looks at the clock
 _ASSUMPTIONS = (
+    "rows are handed to the model as float64 numbers",
     "the parsed trees are the model's trees: checked by replay when the model was read",
     "leaf values are added in float64, in any order",
 )

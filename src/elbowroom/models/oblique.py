@@ -90,8 +90,9 @@ class ObliqueEnsemble:
         v = np.array(value, dtype=np.float64)
         if a.ndim != 2 or v.ndim != 2:
             raise InputError(f"weight has {a.ndim} and value {v.ndim} dimensions; both need one row per node")
-        t, l, r = (np.array(threshold, dtype=np.float64), *(np.array(c, dtype=np.int64) for c in (left, right)))
-        for what, array in (("threshold", t), ("left", l), ("right", r), ("value", v)):
+        t = np.array(threshold, dtype=np.float64)
+        below, above = (np.array(child, dtype=np.int64) for child in (left, right))
+        for what, array in (("threshold", t), ("left", below), ("right", above), ("value", v)):
             if len(array) != len(a):
                 raise InputError(f"{what} has {len(array)} rows, weight has {len(a)}; give one per node")
         if not (np.isfinite(a).all() and np.isfinite(t).all() and np.isfinite(v).all()):
@@ -101,12 +102,14 @@ class ObliqueEnsemble:
             raise InputError(f"{len(names)} names for {a.shape[1]} columns of weight")
         n_scores = len(classes) if decision is Decision.ARGMAX else 1
         if v.shape[1] != n_scores:
-            raise InputError(f"value has {v.shape[1]} columns, {decision.name} over {len(classes)} classes needs {n_scores}")
+            raise InputError(
+                f"value has {v.shape[1]} columns, {decision.name} over {len(classes)} classes needs {n_scores}"
+            )
         root = np.array(roots, dtype=np.int64)
-        _check_trees(root, l, r)
+        _check_trees(root, below, above)
         info = ModelInfo(names, tuple(classes), decision, link, source)
         start = np.zeros(n_scores) if base is None else np.array(base, dtype=np.float64).reshape(n_scores)
-        return cls(info, root, a, t, l, r, v, start, float(divisor))
+        return cls(info, root, a, t, below, above, v, start, float(divisor))
 
     @property
     def n_trees(self) -> int:

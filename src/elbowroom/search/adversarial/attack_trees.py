@@ -37,7 +37,7 @@ class TreeAttack:
     def spare(self, points: Floats) -> Floats:
         margins = self.margins
         values = [margins.base + margins.value[self.reached(p)].sum(axis=0) - margins.slack for p in points]
-        return np.array(values).reshape(len(points), -1).min(axis=1)
+        return np.asarray(np.array(values).reshape(len(points), -1).min(axis=1))
 
     # ---- the adversary --------------------------------------------------------------------------------------------
     def points(self, center: Floats, solver: Chain, seconds: float) -> list[Floats]:
@@ -125,7 +125,9 @@ def _deepest(body: Body, low: Floats, high: Floats) -> tuple[float, Floats | Non
         return -1.0, None
     if body.shape is Shape.BOX:
         point = _middle(body, low, high, first, final)
-        slack = np.where(fixed | body.whole, np.inf, np.minimum(point - low, high - point) / np.where(width > 0, width, 1))
+        slack = np.where(
+            fixed | body.whole, np.inf, np.minimum(point - low, high - point) / np.where(width > 0, width, 1)
+        )
         return float(min(slack.min(initial=np.inf), 1.0)), point if body.contains(point)[0] else None
     best: tuple[float, Floats | None] = (-1.0, None)
     columns = body.round_columns
@@ -136,7 +138,9 @@ def _deepest(body: Body, low: Floats, high: Floats) -> tuple[float, Floats | Non
         inner = np.clip(body.center, np.minimum(low + depth * width, goal), np.maximum(high - depth * width, goal))
         point = np.clip(np.where(body.whole, np.clip(body.center, first, final), inner), first, final)
         ratio = np.abs(point[columns] - body.center[columns]) / body.axes[columns]
-        fits = float(ratio @ ratio if body.shape is Shape.BALL else ratio.sum()) <= 1.0 and bool(body.contains(point)[0])
+        fits = float(ratio @ ratio if body.shape is Shape.BALL else ratio.sum()) <= 1.0 and bool(
+            body.contains(point)[0]
+        )
         if fits:
             best, left = (depth, point), depth
         elif step == 0:

@@ -16,6 +16,7 @@ from elbowroom.numerics import Floats, Ints
 from elbowroom.problem import AtMost, Distance, LinearRule, RecourseProblem
 from elbowroom.search.adversarial.matrix import Builder, NormRow
 
+
 class Stance(Enum):
     """What a master program is for."""
 

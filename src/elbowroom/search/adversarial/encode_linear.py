@@ -75,9 +75,7 @@ class LinearFamily:
             for row, bias, least in zip(self.affine.weight, self.affine.bias, needed, strict=True):
                 columns, values, constant = point.expression(row)
                 builder.row(columns, values, float(least) - float(bias) - constant)
-        return Master(
-            builder.program(), lambda x: tidy(self.problem, x[block.columns]), lambda v: v, lambda d: d
-        )
+        return Master(builder.program(), lambda x: tidy(self.problem, x[block.columns]), lambda v: v, lambda d: d)
 
 
 def deficit_scale(margin: Floats) -> Floats:

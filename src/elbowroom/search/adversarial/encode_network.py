@@ -110,9 +110,7 @@ class NetworkFamily:
             for row, bias, least in zip(last.weight, last.bias, needed, strict=True):
                 columns, values, constant = signal.block.expression(row)
                 builder.row(columns, values, float(least) - float(bias) - constant)
-        return Master(
-            builder.program(), lambda x: tidy(self.problem, x[block.columns]), lambda v: v, lambda d: d
-        )
+        return Master(builder.program(), lambda x: tidy(self.problem, x[block.columns]), lambda v: v, lambda d: d)
 
     def _hidden(self, builder: Builder, signal: _Signal) -> _Signal:
         for layer in self.layers[:-1]:

@@ -42,7 +42,7 @@ class ObliqueFamily:
         self.margins = tree_margins(self.model, problem.target_index, problem.target.probability)
         alone = (self.margins.base + self.margins.value >= self.margins.slack).all(axis=1)
         self.single = self.leaves.n_trees == 1
-        self.usable = alone if self.single else np.ones(alone.size, dtype=bool)
+        self.usable: Bools = np.asarray(alone) if self.single else np.ones(alone.size, dtype=bool)
         self.tree_of_leaf = np.repeat(np.arange(self.leaves.n_trees), np.diff(self.leaves.offsets))
         self.extra = _FIRST_EXTRA
         room = np.maximum(problem.walls.down, problem.walls.up)

@@ -20,7 +20,7 @@ import numpy as np
 
 from elbowroom.models import TreeEnsemble
 from elbowroom.models.margins import tree_margins
-from elbowroom.numerics import Floats, Ints, gamma
+from elbowroom.numerics import Bools, Floats, Ints, gamma
 from elbowroom.problem import AtMost, Distance, LinearRule, RecourseProblem, Shape
 from elbowroom.search.adversarial.attack_trees import TreeAttack
 from elbowroom.search.adversarial.center import Stance, add_center, tidy
@@ -60,7 +60,9 @@ class TreeFamily:
         self.no_goods: list[tuple[int, Ints]] = []
         self._attack = TreeAttack(problem, self.leaves, self.margins)
         alone = self.margins.base + self.margins.value >= self.margins.slack
-        self.usable = alone.all(axis=1) if self.leaves.n_trees == 1 else np.ones(len(alone), dtype=bool)
+        self.usable: Bools = (
+            np.asarray(alone.all(axis=1)) if self.leaves.n_trees == 1 else np.ones(len(alone), dtype=bool)
+        )
 
     @property
     def hopeless(self) -> str:
@@ -139,9 +141,7 @@ class TreeFamily:
                 builder.row([int(axes[f].columns[0]) for f in moving], 1.0, total, total)
         return axes
 
-    def _add_copy(
-        self, builder: Builder, number: int, copy: Copy, axes: dict[int, CellAxis], stance: Stance
-    ) -> None:
+    def _add_copy(self, builder: Builder, number: int, copy: Copy, axes: dict[int, CellAxis], stance: Stance) -> None:
         splits, leaves = self.splits, self.leaves
         sides = [self._literals(breaks, axes) for breaks in (copy.left, copy.right)]
         upper = np.where(self.usable & ~splits.excluded(always=sides[1][1], never=sides[0][2]), 1.0, 0.0)
@@ -173,7 +173,7 @@ class TreeFamily:
             if scenario == number:
                 builder.row(z[bad], 1.0, -np.inf, n_trees - 1.0)
 
-    def _literals(self, breaks: Floats, axes: dict[int, CellAxis]) -> tuple[Ints, np.ndarray, np.ndarray]:
+    def _literals(self, breaks: Floats, axes: dict[int, CellAxis]) -> tuple[Ints, Bools, Bools]:
         """The column of [x_f <= breakpoint] for every split, or that it is always or never true."""
         feature = self.splits.feature
         always = breaks >= self.problem.upper[feature]

@@ -20,7 +20,7 @@ from elbowroom.numerics import TOLERANCES, Floats
 from elbowroom.problem import Ball, Box, Diamond, RecourseProblem, Shape
 from elbowroom.result.certificate import Certificate, Counterexample
 from elbowroom.search.adversarial.center import Stance, farthest
-from elbowroom.search.adversarial.family import Family, Master
+from elbowroom.search.adversarial.family import Family
 from elbowroom.search.adversarial.proof import prove
 from elbowroom.search.adversarial.scenario import Scenario, land, nothing_happens, scenario_of
 from elbowroom.search.contract import Clock, Outcome, Referee
@@ -144,7 +144,9 @@ class _Loop:
         hit = self._missed(center)
         if hit is not None:
             self.hardenings += 1
-            if self.hardenings > _HARDENINGS or not self.family.harden(hit, land(self.problem, self.scenarios[hit], center)):
+            if self.hardenings > _HARDENINGS or not self.family.harden(
+                hit, land(self.problem, self.scenarios[hit], center)
+            ):
                 return f"the master's answers are spoiled by its solver's tolerances; {answer.word}"
             return ""
         began = self.clock.seconds
@@ -202,7 +204,9 @@ class _Loop:
 
     def _without_point(self, answer: Answer) -> str:
         """The master has no answer: look farther, or stop with the solver's word."""
-        if answer.claim is Claim.INFEASIBLE and self.reach < min(self.farthest, _FIRST_REACH * _REACH_STEP**_REACH_STEPS):
+        if answer.claim is Claim.INFEASIBLE and self.reach < min(
+            self.farthest, _FIRST_REACH * _REACH_STEP**_REACH_STEPS
+        ):
             self.reach = min(self.reach * _REACH_STEP, self.farthest)
             return ""
         if answer.claim is Claim.INFEASIBLE:

@@ -84,7 +84,7 @@ def _climb(hunt: Hunt, start: Floats, rounds: int, part: Part) -> Floats | None:
         elif len(hunt.scenarios) == known or radius > 0.01:
             radius *= 0.5
     center = moves.center(v)
-    return center if value >= hunt.safety and hunt.problem.measure(center) < hunt.best_distance else None
+    return center if value >= hunt.safety else None
 
 
 def _settle(hunt: Hunt, good: Floats, aim: float, rounds: int, part: Part) -> Floats:

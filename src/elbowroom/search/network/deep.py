@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from elbowroom.numerics import TOLERANCES, Floats
+from elbowroom.search.network.ascent import climb_and_settle
 from elbowroom.search.network.branching import End, discrete_children, halves
 from elbowroom.search.network.candidates import Hunt
 from elbowroom.search.network.deep_bounds import DeepBounds, Phases
@@ -26,6 +27,7 @@ from elbowroom.search.network.region import Part, Reach
 VIOLATED = -1e-7
 MOST_POLISHES = 10
 MOST_COPIES = 4  # kept from node to node, besides those with decided neurons
+FIRST_CLIMB, CLIMBS = 5, 50  # nodes whose relaxed centre starts a local search with a trust region
 MOST_TIGHTENED = 40  # scenarios whose ranges are tightened by programs
 MOST_NEURONS = 150  # beyond this, tightening costs more than it gives
 
@@ -200,6 +202,8 @@ class DeepTree:
             break
         if self.nodes < 5 or self.nodes % 10 == 0:
             descend(hunt, moves.center(v), rounds=12)
+        if self.nodes == FIRST_CLIMB or self.nodes % CLIMBS == 0:
+            climb_and_settle(hunt, moves.center(v))
         if bound < self._goal():
             self._branch(node, made, bound, solved.x, worst, margins)
 

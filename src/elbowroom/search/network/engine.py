@@ -7,6 +7,7 @@ import numpy as np
 from elbowroom.numerics import TOLERANCES
 from elbowroom.problem import Distance, RecourseProblem
 from elbowroom.search.contract import Accept, Clock, Outcome
+from elbowroom.search.network.ascent import climb_and_settle
 from elbowroom.search.network.branching import End
 from elbowroom.search.network.candidates import Hunt
 from elbowroom.search.network.convex_concave import improve
@@ -47,6 +48,8 @@ def _run(hunt: Hunt) -> None:
     shallow = hunt.network.depth == 1
     local = improve if shallow else descend
     local(hunt, forced)
+    if not shallow and climb_and_settle(hunt, forced) and hunt.best is not None:
+        descend(hunt, hunt.best)
     for start in starts(hunt):
         nearer = walk_back(hunt, start)
         if not local(hunt, nearer):

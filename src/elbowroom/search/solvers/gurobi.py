@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import gurobipy
 import numpy as np
 from gurobipy import GRB
@@ -34,18 +36,15 @@ class Gurobi:
         except gurobipy.GurobiError as error:
             return Answer(Claim.FAILED, None, -np.inf, f"Gurobi failed: {error}")
 
-    def _solve(
-        self, program: Program, time_limit: float, start: Floats | None, environment: gurobipy.Env
-    ) -> Answer:
-        with gurobipy.Model(env=environment) as model:
+    def _solve(self, program: Program, time_limit: float, start: Floats | None, environment: gurobipy.Env) -> Answer:
+        with gurobipy.Model(env=environment) as opened:
+            model: Any = opened  # its stubs know no sparse matrices
             model.Params.TimeLimit = max(time_limit, 0.01)
             model.Params.FeasibilityTol = self.FEASIBILITY
             model.Params.IntFeasTol = self.FEASIBILITY
             model.Params.MIPGap = 1e-7
             kinds = np.where(program.whole, GRB.INTEGER, GRB.CONTINUOUS)
-            x = model.addMVar(
-                program.n_columns, lb=program.lower, ub=program.upper, obj=program.cost, vtype=kinds
-            )
+            x = model.addMVar(program.n_columns, lb=program.lower, ub=program.upper, obj=program.cost, vtype=kinds)
             low, high = np.isfinite(program.row_lower), np.isfinite(program.row_upper)
             if low.any():
                 model.addMConstr(program.matrix[low], x, ">", program.row_lower[low])
@@ -53,7 +52,7 @@ class Gurobi:
                 model.addMConstr(program.matrix[high], x, "<", program.row_upper[high])
             for norm in program.norms:
                 v = model.addMVar(norm.columns.size, lb=-GRB.INFINITY)
-                model.addConstr(v == norm.weight * x[norm.columns] - norm.offset)
+                model.addConstr(v == norm.weight * x[norm.columns.tolist()] - norm.offset)
                 if norm.bound_column >= 0:
                     t = x[norm.bound_column]
                     model.addConstr(v @ v <= t * t)

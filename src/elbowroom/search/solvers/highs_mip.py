@@ -35,9 +35,10 @@ def _passed(program: Program, relaxed: bool) -> highspy.HighsLp:
     return lp
 
 
-def _quiet(**options: object) -> highspy.Highs:
+def _quiet(**options: bool | int | float | str) -> highspy.Highs:
     highs = highspy.Highs()  # type: ignore[no-untyped-call]
-    for option, value in {"output_flag": False, "threads": 1, **options}.items():
+    settings: dict[str, bool | int | float | str] = {"output_flag": False, "threads": 1, **options}
+    for option, value in settings.items():
         highs.setOptionValue(option, value)
     return highs
 
@@ -103,7 +104,7 @@ class HighsRelaxation:
             solution = highs.getSolution()
             return np.array(solution.col_value), np.array(solution.row_dual)
         if highs.getModelStatus() == highspy.HighsModelStatus.kInfeasible:
-            ray = highs.getDualRay()
+            ray = highs.getDualRay()  # type: ignore[attr-defined]
             if ray[1]:
                 return None, np.array(ray[2])
         return None, None

@@ -138,7 +138,10 @@ class Chain:
             cuts = []
             for norm in program.norms:
                 for x in (answer.x, *answer.pool):
-                    if norm.excess(x) > self.NORM_TOLERANCE * max(norm.allowed(x), 1e-9) and norm.tangent(x) is not None:
+                    if (
+                        norm.excess(x) > self.NORM_TOLERANCE * max(norm.allowed(x), 1e-9)
+                        and norm.tangent(x) is not None
+                    ):
                         cuts.append(norm.tangent(x))
             if not cuts:
                 break

@@ -43,7 +43,7 @@ class Scip:
             model.addSol(guess)
         try:
             model.optimize()
-        except Exception as error:  # noqa: BLE001 - whatever a foreign solver raises is its failure, not ours
+        except Exception as error:  # its binding raises nothing more special
             return Answer(Claim.FAILED, None, -np.inf, f"SCIP failed: {error}")
         status = str(model.getStatus())
         points = [
@@ -84,8 +84,7 @@ class Scip:
                 model.addCons(total <= float(high))
         for norm in program.norms:
             parts = [
-                float(w) * columns[j] - float(o)
-                for w, j, o in zip(norm.weight, norm.columns, norm.offset, strict=True)
+                float(w) * columns[j] - float(o) for w, j, o in zip(norm.weight, norm.columns, norm.offset, strict=True)
             ]
             square = pyscipopt.quicksum(part * part for part in parts)
             if norm.bound_column >= 0:

@@ -85,6 +85,28 @@ def leading_zeros(context: Any, x: Any) -> Any:
 
 
 @kernel
+def copy_words(target: Words, source: Words, begin: int, end: int) -> None:
+    """target = source, in words begin..end. (Loops over words stand in a few kernels of their own: the compiler makes
+    much code of each.)"""
+    for w in range(begin, end):
+        target[w] = source[w]
+
+
+@kernel
+def common_words(target: Words, one: Words, other: Words, begin: int, end: int) -> None:
+    """target = one & other, in words begin..end."""
+    for w in range(begin, end):
+        target[w] = one[w] & other[w]
+
+
+@kernel
+def keep_rows(leaves: Words, lower: Words, row: int, upper: Words, other: int, begin: int, end: int) -> None:
+    """leaves &= lower[row] & upper[other], in words begin..end."""
+    for w in range(begin, end):
+        leaves[w] &= lower[row, w] & upper[other, w]
+
+
+@kernel
 def clear(leaves: Words, word: Ints, bit: Words, begin: int, end: int) -> None:
     """Drop the listed leaves."""
     for i in range(begin, end):
@@ -98,10 +120,8 @@ def narrow(leaves: Words, model: Ensemble, dim: int, low: int, high: int, begin:
     if low <= 0 and high >= last:
         return
     below, block = low // stride, (high + stride - 1) // stride
-    row, other = model.row_start[dim] + below, model.row_start[dim] + block
-    at_least, at_most = model.at_least, model.at_most
-    for w in range(begin, end):
-        leaves[w] &= at_least[row, w] & at_most[other, w]
+    row = model.row_start[dim]
+    keep_rows(leaves, model.at_least, row + below, model.at_most, row + block, begin, end)
     if stride > 1:
         first = model.cell_start[dim]
         ends = model.high_start[first + below * stride], model.high_start[first + low]

@@ -24,7 +24,7 @@ import math
 import numpy as np
 
 from elbowroom.numerics import Floats, Ints
-from elbowroom.search.trees.bits import Ensemble, narrow, smallest_sum
+from elbowroom.search.trees.bits import Ensemble, copy_words, narrow, smallest_sum
 from elbowroom.search.trees.compiled import inlined, kernel, sort_by
 from elbowroom.search.trees.gains import Scratch, clamp, collect_gains, extra
 from elbowroom.search.trees.question import ADDITIVE, Question
@@ -46,8 +46,8 @@ def bound(
     """
     n_dims = x.shape[0]
     begin, end = model.word_start[rival], model.word_start[rival + 1]
-    for w in range(begin, end):
-        scratch.here[w] = scratch.reach[w] = model.everything[w]
+    copy_words(scratch.here, model.everything, begin, end)
+    copy_words(scratch.reach, model.everything, begin, end)
     for d in range(n_dims):
         o = question.pos_start[d]
         narrow(scratch.here, model, d, cell[d], cell[d], begin, end)
@@ -81,7 +81,7 @@ def bound(
     return OPEN, base + value
 
 
-@inlined
+@kernel
 def steps_outwards(
     question: Question, d: int, low: int, high: int, x: int, paid: Floats, limit: float, n_steps: int,
     scratch: Scratch,
@@ -120,7 +120,7 @@ def steps_outwards(
     return n_steps
 
 
-@inlined
+@kernel
 def fill_by_ratio(
     question: Question, low: Ints, high: Ints, x: Ints, paid: Floats, base: float, budget: float, deficit: float,
     scratch: Scratch,
@@ -146,7 +146,7 @@ def fill_by_ratio(
     return value, -1.0
 
 
-@inlined
+@kernel
 def fill_by_cost(
     question: Question, low: Ints, high: Ints, x: Ints, paid: Floats, base: float, budget: float, deficit: float,
     scratch: Scratch,
@@ -170,7 +170,7 @@ def fill_by_cost(
     return PRUNED, base
 
 
-@inlined
+@kernel
 def tighten(
     question: Question, low: Ints, high: Ints, paid: Floats, base: float, budget: float, deficit: float, price: float,
     scratch: Scratch,

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import re
 from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -25,22 +27,27 @@ F = TypeVar("F", bound=Callable[..., Any])
 LOGGER = logging.getLogger("elbowroom.search.trees")
 
 
-def _digest() -> str:
-    """A fingerprint of all sources in this folder."""
-    digest = hashlib.sha256()
-    for path in sorted(Path(__file__).parent.glob("*.py")):
-        digest.update(path.read_bytes())
+_IMPORT = re.compile(r"from elbowroom\.search\.trees\.(\w+) import")
+
+
+@lru_cache(maxsize=64)
+def _fingerprint(path: Path) -> str:
+    """A digest of a file of this folder and of all files of this folder that it uses."""
+    digest, todo, seen = hashlib.sha256(), [path], {path}
+    while todo:
+        text = todo.pop().read_text(encoding="utf-8")
+        digest.update(text.encode())
+        used = {path.with_name(f"{name}.py") for name in _IMPORT.findall(text)} - seen
+        todo += sorted(used, reverse=True)
+        seen |= used
     return digest.hexdigest()
-
-
-SOURCES = _digest()
 
 
 def kernel(function: F) -> F:
     """Compile on first use, and keep the machine code on disk if there is a place for it.
 
     Numba takes cached code for fresh as long as the function's own file is unchanged, but kernels call kernels of other
-    files: here the code is stamped with all of them.
+    files: the code is stamped with all files it was made from.
     """
     try:
         compiled = numba.njit(cache=True, error_model="numpy")(function)
@@ -48,7 +55,7 @@ def kernel(function: F) -> F:
         return numba.njit(error_model="numpy")(function)  # type: ignore[no-any-return]
     cache_file = getattr(compiled._cache, "_cache_file", None)
     if hasattr(cache_file, "_source_stamp"):
-        cache_file._source_stamp = SOURCES
+        cache_file._source_stamp = _fingerprint(Path(function.__code__.co_filename))
     return compiled  # type: ignore[no-any-return]
 
 

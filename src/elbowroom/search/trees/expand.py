@@ -20,7 +20,7 @@ import numpy as np
 
 from elbowroom.numerics import Floats, Ints
 from elbowroom.search.trees.adversary import BAD, LIMIT, Stack, find_bad
-from elbowroom.search.trees.bits import Ensemble, narrow, smallest_share
+from elbowroom.search.trees.bits import Ensemble, common_words, copy_words, narrow, smallest_share
 from elbowroom.search.trees.bound import PRUNED, bound
 from elbowroom.search.trees.compiled import Words, inlined, kernel, sort_by
 from elbowroom.search.trees.gains import Scratch, extra
@@ -79,7 +79,7 @@ class State(NamedTuple):
         )  # fmt: skip
 
 
-@inlined
+@kernel
 def settle_group(question: Question, block: int, low: Ints, high: Ints, x: Ints) -> int:
     """Propagate "exactly one member is 1", set x to home or the first category left, and return it (-1: none)."""
     begin, end = question.block_start[block], question.block_start[block + 1]
@@ -107,7 +107,7 @@ def settle_group(question: Question, block: int, low: Ints, high: Ints, x: Ints)
     return chosen
 
 
-@inlined
+@kernel
 def settle(question: Question, state: State, budget: float) -> float:
     """Nearest centre of the node, its total cost (inf: none), and positions that the budget or the number of changes
     still allows."""
@@ -156,7 +156,7 @@ def settle(question: Question, state: State, budget: float) -> float:
     return base
 
 
-@inlined
+@kernel
 def learn(
     model: Ensemble, question: Question, state: State, stack: Stack, regions: Regions, rival: int, budget: float
 ) -> int:
@@ -183,7 +183,7 @@ def learn(
     return add_region(regions, question, low, high, rival, state.random)  # type: ignore[no-any-return]
 
 
-@inlined
+@kernel
 def choose_cell(question: Question, state: State, regions: Regions, row: int) -> None:
     """A bad cell that region and room share and that is hard to leave: far from where the node can move."""
     for d in range(state.x.shape[0]):
@@ -212,16 +212,15 @@ def choose_cell(question: Question, state: State, regions: Regions, row: int) ->
                 break
 
 
-@inlined
+@kernel
 def deepen(model: Ensemble, question: Question, state: State, rival: int) -> None:
     """Move the chosen cell, dimension by dimension, to where the rival's sum over the room is smallest."""
     begin, end = model.word_start[rival], model.word_start[rival + 1]
     n_dims, done, trial = state.x.shape[0], state.spare[0], state.spare[1]
-    for w in range(begin, end):
-        state.suffix[n_dims, w] = done[w] = model.everything[w]
+    copy_words(state.suffix[n_dims], model.everything, begin, end)
+    copy_words(done, model.everything, begin, end)
     for d in range(n_dims - 1, -1, -1):
-        for w in range(begin, end):
-            state.suffix[d, w] = state.suffix[d + 1, w]
+        copy_words(state.suffix[d], state.suffix[d + 1], begin, end)
         narrow(state.suffix[d], model, d, state.cell[d], state.cell[d], begin, end)
     for d in range(n_dims):
         i = question.pos_start[d] + state.x[d]
@@ -230,8 +229,7 @@ def deepen(model: Ensemble, question: Question, state: State, rival: int) -> Non
             best, chosen = math.inf, state.cell[d]
             for k in range(first - 1, final + 1):
                 c = state.cell[d] if k < first else k
-                for w in range(begin, end):
-                    trial[w] = done[w] & state.suffix[d + 1, w]
+                common_words(trial, done, state.suffix[d + 1], begin, end)
                 narrow(trial, model, d, c, c, begin, end)
                 total = smallest_share(trial, model, rival, d)
                 if total < best:
@@ -240,7 +238,7 @@ def deepen(model: Ensemble, question: Question, state: State, rival: int) -> Non
         narrow(done, model, d, state.cell[d], state.cell[d], begin, end)
 
 
-@inlined
+@kernel
 def split(
     question: Question, state: State, regions: Regions, row: int, nodes: Nodes, base: float, key: float, budget: float
 ) -> None:

@@ -227,7 +227,7 @@ def collect_gains(
     return most
 
 
-@inlined
+@kernel
 def outwards(key: Ints, position: Ints, order: Ints, size: int, rank: Floats) -> None:
     """Sort entries by dimension and direction, and within these from the inside out."""
     for i in range(size):
@@ -244,7 +244,7 @@ def outwards(key: Ints, position: Ints, order: Ints, size: int, rank: Floats) ->
         order[j] = i
 
 
-@inlined
+@kernel
 def envelope(
     residual: Floats, first: Ints, final: Ints, size: int, low: int, high: int, floor: float, breaks: Ints,
     gains: Floats, offset: int,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from elbowroom.numerics import Ints
-from elbowroom.search.trees.bits import Ensemble, largest_share, largest_sum, narrow
+from elbowroom.search.trees.bits import Ensemble, common_words, copy_words, largest_share, largest_sum, narrow
 from elbowroom.search.trees.compiled import Words, kernel
 
 
@@ -33,13 +33,11 @@ def grow(
     begin, end = model.word_start[rival], model.word_start[rival + 1]
     n_sides, nothing = order.shape[0], np.int64(0)
     done, rest, trial = spare[0], spare[1], spare[2]
-    for w in range(begin, end):
-        suffix[n_sides, w] = model.everything[w]
-        done[w] = model.everything[w]
+    copy_words(suffix[n_sides], model.everything, begin, end)
+    copy_words(done, model.everything, begin, end)
     for i in range(n_sides - 1, -1, -1):  # leaves that meet all sides from i on, as they are
         d = order[i] // 2
-        for w in range(begin, end):
-            suffix[i, w] = suffix[i + 1, w]
+        copy_words(suffix[i], suffix[i + 1], begin, end)
         upwards = order[i] % 2 == 1
         narrow(suffix[i], model, d, nothing if upwards else low[d], high[d] if upwards else model.last[d], begin, end)
     total = largest_sum(suffix[0], model, rival)
@@ -48,15 +46,13 @@ def grow(
         near = high[d] if upwards else low[d]
         far = max(high_limit[d], near) if upwards else min(low_limit[d], near)
         if near != far:
-            for w in range(begin, end):
-                rest[w] = done[w] & suffix[i + 1, w]
-                trial[w] = done[w] & suffix[i, w]
+            common_words(rest, done, suffix[i + 1], begin, end)
+            common_words(trial, done, suffix[i], begin, end)
             share = largest_share(trial, model, rival, d)
             elsewhere = total - share  # what the trees without this dimension contribute
             attempt = far  # the whole way first: it often works
             while near != far:
-                for w in range(begin, end):
-                    trial[w] = rest[w]
+                copy_words(trial, rest, begin, end)
                 first, final = (nothing, attempt) if upwards else (attempt, model.last[d])
                 narrow(trial, model, d, first, final, begin, end)
                 wider = largest_share(trial, model, rival, d)

@@ -50,14 +50,16 @@ def search_one_leaf(
         method = f"one joint leaf on {solver.name}"
         candidates = _solutions(family, solver, clock)
     for center in candidates:
-        if clock.expired:
+        if clock.remaining <= 0.0:
             return Outcome(method, 0.0, reason="the time limit ended before a leaf was found")
         if problem.admissible(center):
             verdict = accept(center)
             if isinstance(verdict, Certificate):
                 return Outcome(method, 0.0, verdict.body.center, verdict)
     return Outcome(
-        method, 0.0, reason="no leaf of the wanted class was found that has room for the region; other regions may exist"
+        method,
+        0.0,
+        reason="no leaf of the wanted class was found that has room for the region; other regions may exist",
     )
 
 
@@ -106,7 +108,7 @@ def _choose_categories(problem: RecourseProblem, center: Floats, low: Floats, hi
     """Set every one-hot group to the factual's category if the leaf allows it, else to any that it allows."""
     for members in problem.space.members:
         options = np.eye(members.size)
-        allowed: Bools = ((options >= low[members]) & (options <= high[members])).all(axis=1)
+        allowed: Bools = np.asarray(((options >= low[members]) & (options <= high[members])).all(axis=1))
         if not allowed.any():
             return False
         now = int(np.argmax(problem.factual[members]))

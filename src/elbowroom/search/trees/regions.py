@@ -56,14 +56,14 @@ def add_region(regions: Regions, question: Question, low: Ints, high: Ints, riva
     return row  # type: ignore[no-any-return]
 
 
-@inlined
+@kernel
 def literal_cost(question: Question, paid: Floats, member: Ints, d: int, position: int) -> float:
     """What it costs to satisfy a literal; leaving a category costs both halves of the group's price."""
     cost = extra(question, paid, d, position)
     return 2.0 * cost if member[d] == 1 and question.norm == ADDITIVE else cost
 
 
-@inlined
+@kernel
 def met_regions(
     regions: Regions, question: Question, x: Ints, low: Ints, high: Ints, paid: Floats, member: Ints, base: float,
     budget: float, found: Ints, weight: Floats,

@@ -1,0 +1,111 @@
+"""Scenarios and breakpoints in exact floats; bounds by weak duality."""
+
+from __future__ import annotations
+
+import math
+from itertools import product
+
+import numpy as np
+import pytest
+
+from elbowroom.search.adversarial.chain import breakpoints
+from elbowroom.search.adversarial.matrix import Builder, NormRow
+from elbowroom.search.adversarial.proof import DualBound, prove
+from elbowroom.search.adversarial.scenario import Scenario, land, scenario_of
+from tests.support.hostile import hostile_points
+from tests.support.oblique_models import oblique_question
+from tests.support.small_questions import random_question
+
+
+def _center(problem, rng):  # type: ignore[no-untyped-def]
+    center = np.clip(problem.factual + rng.normal(size=problem.factual.size), problem.lower, problem.upper)
+    center = np.where(problem.space.whole, np.clip(np.round(center), problem.lower, problem.upper), center)
+    for members in problem.space.members:
+        center[members] = problem.factual[members]
+    return center
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_scenario_of_one_room_lands_in_every_room(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    problem = random_question(rng) if seed % 2 else oblique_question(seed)
+    if problem.trouble is not None:
+        pytest.skip(problem.trouble)
+    center = _center(problem, rng)
+    if not all(center[m].sum() == 1.0 and problem.admissible(center) for m in problem.space.members):
+        pytest.skip("no admissible centre by this recipe")
+    for point in hostile_points(problem.body(center), seed=seed)[:60]:
+        scenario = scenario_of(problem, center, point)
+        for _ in range(3):
+            other = _center(problem, rng)
+            assert problem.body(other).contains(land(problem, scenario, other))[0]
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_breakpoints_are_the_last_centres_left_of_a_cut(seed: int) -> None:
+    rng = np.random.default_rng([1, seed])
+    problem = random_question(rng)
+    if problem.trouble is not None or not problem.space.whole.size:
+        pytest.skip("nothing to try")
+    n = problem.factual.size
+    single = problem.space.group_of < 0
+    shift = np.where(single, rng.uniform(-problem.walls.down, problem.walls.up), 0.0)
+    shift = np.where(problem.space.whole, np.trunc(shift), shift)
+    scenario = Scenario(shift)
+    feature = np.repeat(np.arange(n), 6)
+    cut = np.concatenate([np.append(rng.normal(size=4) * 3, [0.5, -0.0]) for _ in range(n)])
+    found = breakpoints(problem, scenario, feature, cut)
+    for f, t, edge in zip(feature, cut, found, strict=True):
+        whole = problem.space.whole[f]
+        candidates = [edge] if math.isfinite(edge) else []
+        candidates += [np.floor(t - shift[f]) + k for k in range(-2, 3)] if whole else [t - shift[f]]
+        for value in list(candidates):
+            if not whole:
+                candidates += [np.nextafter(value, np.inf), np.nextafter(value, -np.inf)]
+        for value in candidates:
+            if not problem.lower[f] <= value <= problem.upper[f]:
+                continue
+            center = _center(problem, rng)
+            center[f] = value
+            assert (land(problem, scenario, center)[f] <= t) == (value <= edge)
+
+
+def _random_program(rng: np.random.Generator):  # type: ignore[no-untyped-def]
+    builder = Builder()
+    n = int(rng.integers(2, 6))
+    builder.columns(n, -2.0, 3.0, rng.random(n) < 0.8, cost=rng.normal(size=n))
+    for _ in range(int(rng.integers(1, 5))):
+        low = float(rng.normal() - 1)
+        builder.row(np.arange(n), rng.normal(size=n), low, low + float(rng.exponential(2.0)))
+    if rng.random() < 0.3:
+        builder.norms.append(NormRow(np.arange(n), np.ones(n), np.zeros(n), -1, 2.5))
+    return builder.program()
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_proven_bounds_are_bounds(seed: int) -> None:
+    rng = np.random.default_rng([2, seed])
+    program = _random_program(rng)
+    points = np.array(list(product(np.arange(-2.0, 4.0), repeat=program.n_columns)))
+    row = points @ program.matrix.toarray().T
+    good = ((row >= program.row_lower) & (row <= program.row_upper)).all(axis=1)
+    good &= np.array([all(norm.excess(x) <= 0 for norm in program.norms) for x in points])
+    best = float((points @ program.cost)[good].min()) if good.any() else math.inf  # whole points only: an upper bound
+    bound = prove(program, best, lambda: 10.0)
+    assert bound <= best + 1e-9
+    if program.whole.all() and not program.norms:
+        assert bound == pytest.approx(best, abs=1e-6)
+    dual = DualBound(program)
+    for _ in range(20):  # any numbers are good enough to be harmless
+        multipliers = rng.normal(size=program.row_lower.size) * 10.0 ** rng.integers(-3, 4)
+        assert dual.value(multipliers, program.lower, program.upper) <= best + 1e-9
+        if good.any():
+            assert dual.best(multipliers, program.lower, program.upper, empty=True) == -math.inf
+
+
+def test_an_empty_program_is_proven_empty() -> None:
+    builder = Builder()
+    x = builder.columns(2, 0.0, 1.0, True, cost=1.0)
+    builder.row(x, [1.0, 1.0], 0.5, 1.5)
+    builder.row(x, [1.0, -1.0], -0.5, 0.5)
+    assert prove(builder.program(), math.inf, lambda: 10.0) == math.inf
