@@ -26,6 +26,7 @@ class Axis:
     samples: np.ndarray  # (cells, columns)
     centers: np.ndarray  # (candidates, columns)
     moves: np.ndarray  # (candidates,) weighted length of the move
+    changed: np.ndarray  # (candidates,) whether the centre differs from the factual at all
     first: np.ndarray  # (candidates,) cells that the room covers
     final: np.ndarray
     always: np.ndarray | None = None  # cells of a free group that every room covers
@@ -35,7 +36,7 @@ def closest(problem: RecourseProblem) -> float:
     """The smallest distance of a centre whose whole box is good; inf if there is none."""
     if (problem.lower > problem.upper).any():
         return math.inf
-    axes = [a for a in _axes(problem)]
+    axes = _axes(problem)
     if any(len(a.centers) == 0 for a in axes):
         return math.inf
     good = _good_cells(problem, axes)
@@ -64,7 +65,8 @@ def closest(problem: RecourseProblem) -> float:
     allowed = bad == 0
     for rule in problem.rules:
         assert isinstance(rule, AtMost)
-        allowed &= sum(((m > 0).astype(int) for m in moves), np.zeros(shape, dtype=int)) <= rule.changes
+        counts = [a.changed.reshape([-1 if i == j else 1 for j in range(len(axes))]) for i, a in enumerate(axes)]
+        allowed &= sum((c.astype(int) for c in counts), np.zeros(shape, dtype=int)) <= rule.changes
     return float(total[allowed].min()) if allowed.any() else math.inf
 
 
@@ -97,7 +99,8 @@ def _single(problem: RecourseProblem, f: int) -> Axis:
         final.append(int((cuts < body.upper[f]).sum()))
     factor = problem.space.weight[f] / problem.space.scale[f]
     moves = factor * np.abs(inside - problem.factual[f])
-    return Axis(np.array([f]), samples[:, None], inside[:, None], moves, np.array(first), np.array(final))
+    changed = inside != problem.factual[f]
+    return Axis(np.array([f]), samples[:, None], inside[:, None], moves, changed, np.array(first), np.array(final))
 
 
 def _left(center: float, up: float, cut: float, whole: bool) -> bool:
@@ -127,9 +130,9 @@ def _group(problem: RecourseProblem, g: int) -> Axis:
     moves = np.array([0.0 if (samples[c] == problem.factual[members]).all() else price for c in allowed])
     if g in problem.walls.free_groups:
         zeros = np.zeros(len(allowed), dtype=int)
-        return Axis(members, samples, samples[allowed], moves, zeros, zeros, np.array(allowed, dtype=int))
+        return Axis(members, samples, samples[allowed], moves, moves > 0, zeros, zeros, np.array(allowed, dtype=int))
     cells = np.array(allowed, dtype=int)
-    return Axis(members, samples, samples[allowed], moves, cells, cells)
+    return Axis(members, samples, samples[allowed], moves, moves > 0, cells, cells)
 
 
 def _good_cells(problem: RecourseProblem, axes: list[Axis]) -> np.ndarray:

@@ -25,9 +25,15 @@ def random_question(rng: np.random.Generator) -> RecourseProblem:
     model = _model(rng, space)
     row = _row(rng, space)
     target = int(rng.integers(len(model.info.classes)))
+    if rng.random() < 0.8:  # mostly a class that the row does not have yet
+        target = int(np.argmin(model.scores(row[None])[0])) if len(model.info.classes) > 2 else _other(model, row)
     rules = (AtMost(int(rng.integers(0, 3))),) if rng.random() < 0.2 else ()
     distance = str(rng.choice(["l1", "l2", "linf"]))
     return RecourseProblem.ask(model, space, row, _room(rng, space), target, distance, rules)
+
+
+def _other(model: TreeEnsemble, row: np.ndarray) -> int:
+    return 1 - int(model.info.labels_of(model.scores(row[None]))[0])
 
 
 def _feature(rng: np.random.Generator, name: str) -> Feature:

@@ -206,13 +206,15 @@ def _deepest(inputs: InputSet, normals: Floats, limits: Floats) -> tuple[Floats 
     body, columns = inputs.body, inputs.round_columns
     n = inputs.lower.size
     unit = np.maximum(inputs.upper - inputs.lower, 0.0)
-    length = np.maximum(np.abs(normals) @ unit, 1e-300)
+    length = np.abs(normals) @ unit
+    moves = length > 0.0  # rows of columns that cannot move are constant: they have no depth
+    length = np.where(moves, length, 1.0)
     if _proven_empty(inputs, normals, limits, np.eye(len(limits))):
         return None, True
     origin = np.clip(body.center, inputs.lower, inputs.upper)
     # columns: x - origin in units of the region, then the depth t
     scale = np.where(unit > 0, unit, 1.0)
-    rows = np.hstack([normals * scale / length[:, None], np.ones((len(limits), 1))])
+    rows = np.hstack([normals * scale / length[:, None], moves[:, None].astype(np.float64)])
     right = (limits - normals @ origin) / length
     bounds = [*zip((inputs.lower - origin) / scale, (inputs.upper - origin) / scale, strict=True), (-10.0, 1.0)]
     cost = np.zeros(n + 1)

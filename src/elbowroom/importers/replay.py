@@ -14,6 +14,7 @@ from elbowroom.models.base import Link, Model
 from elbowroom.models.linear import Affine, LinearModel
 from elbowroom.models.margins import linear_margins, network_margins
 from elbowroom.models.network import ReluNetwork
+from elbowroom.models.oblique import ObliqueEnsemble
 from elbowroom.models.trees import TreeEnsemble
 from elbowroom.numerics import EPS, TINY, Bools, Floats, Ints, gamma
 
@@ -87,6 +88,9 @@ def _compare_scores(parsed: Model, original: Original, X: Floats, scores: Floats
     match parsed:
         case TreeEnsemble():
             allowed = _tree_error(parsed)
+        case ObliqueEnsemble():
+            sure = _off_hyperplanes(parsed, X)  # elsewhere rounding chooses the leaf
+            X, scores, allowed = X[sure], scores[sure], _tree_error(parsed)
         case LinearModel():
             allowed = _network_error((parsed.affine,), X)[1] + TINY
         case ReluNetwork():
@@ -118,7 +122,15 @@ def _probabilities(link: Link, scores: Floats) -> Floats:
     return np.asarray(softmax(scores, axis=1)) if link is Link.SOFTMAX else scores
 
 
-def _tree_error(model: TreeEnsemble) -> Floats:
+def _off_hyperplanes(model: ObliqueEnsemble, X: Floats) -> Bools:
+    """True where no rounding of the dot products changes a side."""
+    inner = model.left >= 0
+    away = np.abs(X @ model.weight[inner].T - model.threshold[inner])
+    error = 2.0 * np.array([model.split_error(np.abs(x))[inner] for x in X]).reshape(away.shape)
+    return np.asarray((away > error).all(axis=1))
+
+
+def _tree_error(model: TreeEnsemble | ObliqueEnsemble) -> Floats:
     total = np.abs(model.base) + np.maximum.reduceat(np.abs(model.value), model.roots).sum(axis=0)
     return np.asarray(2 * gamma(model.n_trees + 8) * total / model.divisor)
 
@@ -136,6 +148,8 @@ def _certain(model: Model, X: Floats, scores: Floats, label: Ints) -> Bools:
             return np.ones(len(X), dtype=np.bool_)
         best = np.sort(np.column_stack([scores, np.zeros(len(X))]) if scores.shape[1] == 1 else scores, axis=1)
         return np.asarray(best[:, -1] - best[:, -2] > model.info.evaluation_error)
+    if isinstance(model, ObliqueEnsemble):
+        return _off_hyperplanes(model, X)
     certain = np.zeros(len(X), dtype=np.bool_)
     for target in np.unique(label):
         rows = label == target

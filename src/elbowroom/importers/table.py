@@ -63,6 +63,7 @@ READERS: dict[tuple[str, str], Reader] = {
     ("sklearn", "GradientBoostingClassifier"): Reader("sklearn_boosting", "read_gradient_boosting"),
     ("sklearn", "HistGradientBoostingClassifier"): Reader("sklearn_boosting", "read_histogram_boosting"),
     ("sklearn", "MLPClassifier"): Reader("sklearn_network", "read_network"),
+    ("obliquetree", "Classifier"): Reader("obliquetree_trees", "read_classifier"),
 }
 
 # Containers: ``unfold(model, front) -> (inner model, longer front)``.

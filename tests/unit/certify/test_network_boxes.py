@@ -78,3 +78,26 @@ def test_the_search_ends_at_the_minimum(seed: int, concave: bool) -> None:
     wrong = BoxSearch(f, lowest + 1e-3, time.perf_counter() + 0.3, lambda x: best.append(float(values(f, x[None])[0])))
     assert isinstance(wrong.settle(inputs), Open)
     assert min(best) < lowest + 1e-3
+
+
+def test_a_minimum_that_only_touches_is_a_matter_of_precision() -> None:
+    """f(x) = |x| reaches 0 and no more: no time limit helps, and the search says so instead of running on."""
+    f = Neuron(Affine.exact(np.array([[1.0], [-1.0]]), np.zeros(2)), np.ones(2), 0.0)
+    body = Body(
+        np.array([-0.1]), np.array([-1.0]), np.array([0.7]), Shape.BOX, np.array([1.0]), np.zeros(1, dtype=bool)
+    )
+    assert BoxSearch(f, 0.0, time.perf_counter() + 60.0, lambda x: None).settle(InputSet.all_of(body)) is Open.PRECISION
+    proof = BoxSearch(f, -1e-9, time.perf_counter() + 60.0, lambda x: None).settle(InputSet.all_of(body))
+    assert not isinstance(proof, Open)
+    assert -1e-9 <= proof <= 0.0
+
+
+def test_a_spent_deadline_is_told_apart() -> None:
+    f, inputs, _ = setting(3)
+    assert BoxSearch(f, np.inf, time.perf_counter() - 1.0, lambda x: None).settle(inputs) in (Open.TIME, Open.PRECISION)
+    f = Neuron(
+        Affine.exact(np.array([[1.0, 0.3], [-1.0, 0.2], [0.4, -1.0]]), np.zeros(3)), np.array([1.0, 1.0, -1.0]), 0.0
+    )
+    body = Body(np.zeros(2), -np.ones(2), np.ones(2), Shape.BOX, np.ones(2), np.zeros(2, dtype=bool))
+    late = BoxSearch(f, 10.0, time.perf_counter() - 1.0, lambda x: None)
+    assert late.settle(InputSet.all_of(body)) is Open.TIME

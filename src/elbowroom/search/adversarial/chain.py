@@ -50,8 +50,10 @@ class CellAxis:
     factor: float
 
     @classmethod
-    def of(cls, builder: Builder, problem: RecourseProblem, f: int, breaks: Floats) -> CellAxis:
-        lower, upper, factual = float(problem.lower[f]), float(problem.upper[f]), float(problem.factual[f])
+    def of(
+        cls, builder: Builder, problem: RecourseProblem, f: int, breaks: Floats, lower: float, upper: float
+    ) -> CellAxis:
+        factual = float(problem.factual[f])
         after = breaks + 1.0 if problem.space.whole[f] else next_up(breaks)
         low, high = np.concatenate([[lower], after]), np.concatenate([breaks, [upper]])
         columns = builder.columns(breaks.size, 0.0, 1.0, True)

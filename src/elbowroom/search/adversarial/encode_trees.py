@@ -23,7 +23,7 @@ from elbowroom.models.margins import tree_margins
 from elbowroom.numerics import Bools, Floats, Ints, gamma
 from elbowroom.problem import AtMost, Distance, LinearRule, RecourseProblem, Shape
 from elbowroom.search.adversarial.attack_trees import TreeAttack
-from elbowroom.search.adversarial.center import Stance, add_center, tidy
+from elbowroom.search.adversarial.center import Stance, add_center, bounds_within, tidy
 from elbowroom.search.adversarial.chain import CellAxis, breakpoints
 from elbowroom.search.adversarial.family import Master
 from elbowroom.search.adversarial.matrix import Builder
@@ -96,9 +96,10 @@ class TreeFamily:
     def assembled(self, copies: list[Copy], stance: Stance, reach: float) -> Master:
         """The master that has these copies of the ensemble."""
         problem, builder = self.problem, Builder()
-        axes = self._axes(builder, np.array([b for copy in copies for b in (copy.left, copy.right)]))
+        limits = bounds_within(problem, reach)
+        axes = self._axes(builder, np.array([b for copy in copies for b in (copy.left, copy.right)]), limits)
         for number, copy in enumerate(copies):
-            self._add_copy(builder, number, copy, axes, stance)
+            self._add_copy(builder, number, copy, axes, limits, stance)
         if self.linear_rules:
             block = add_center(builder, problem, reach, stance)
             for f, axis in axes.items():
@@ -123,16 +124,17 @@ class TreeFamily:
             return Master(builder.program(), nearest, lambda v: math.sqrt(max(v, 0.0)), lambda d: d * d)
         return Master(builder.program(), nearest, lambda v: v, lambda d: d)
 
-    def _axes(self, builder: Builder, breaks: Floats) -> dict[int, CellAxis]:
+    def _axes(self, builder: Builder, breaks: Floats, limits: tuple[Floats, Floats]) -> dict[int, CellAxis]:
         """The cells of every column that any literal looks at; members of one-hot groups always have theirs."""
         problem, axes = self.problem, {}
+        lower, upper = limits
         for f in range(problem.factual.size):
             values = breaks[:, self.splits.feature == f].ravel()
             if problem.space.group_of[f] >= 0:
                 values = np.append(values, 0.0)
-            inside = values[(values >= problem.lower[f]) & (values < problem.upper[f])]
+            inside = values[(values >= lower[f]) & (values < upper[f])]
             if inside.size:
-                axes[f] = CellAxis.of(builder, problem, f, np.unique(inside))
+                axes[f] = CellAxis.of(builder, problem, f, np.unique(inside), float(lower[f]), float(upper[f]))
         for members in problem.space.members:
             moving = [f for f in members if f in axes]
             fixed = sum(float(problem.lower[f]) for f in members if f not in axes)
@@ -141,9 +143,17 @@ class TreeFamily:
                 builder.row([int(axes[f].columns[0]) for f in moving], 1.0, total, total)
         return axes
 
-    def _add_copy(self, builder: Builder, number: int, copy: Copy, axes: dict[int, CellAxis], stance: Stance) -> None:
+    def _add_copy(
+        self,
+        builder: Builder,
+        number: int,
+        copy: Copy,
+        axes: dict[int, CellAxis],
+        limits: tuple[Floats, Floats],
+        stance: Stance,
+    ) -> None:
         splits, leaves = self.splits, self.leaves
-        sides = [self._literals(breaks, axes) for breaks in (copy.left, copy.right)]
+        sides = [self._literals(breaks, axes, limits) for breaks in (copy.left, copy.right)]
         upper = np.where(self.usable & ~splits.excluded(always=sides[1][1], never=sides[0][2]), 1.0, 0.0)
         z = builder.columns(upper.size, 0.0, upper)
         n_trees = leaves.n_trees
@@ -173,11 +183,12 @@ class TreeFamily:
             if scenario == number:
                 builder.row(z[bad], 1.0, -np.inf, n_trees - 1.0)
 
-    def _literals(self, breaks: Floats, axes: dict[int, CellAxis]) -> tuple[Ints, Bools, Bools]:
+    def _literals(
+        self, breaks: Floats, axes: dict[int, CellAxis], limits: tuple[Floats, Floats]
+    ) -> tuple[Ints, Bools, Bools]:
         """The column of [x_f <= breakpoint] for every split, or that it is always or never true."""
         feature = self.splits.feature
-        always = breaks >= self.problem.upper[feature]
-        never = breaks < self.problem.lower[feature]
+        never, always = breaks < limits[0][feature], breaks >= limits[1][feature]
         literal = np.zeros(breaks.size, dtype=np.int64)
         for f, axis in axes.items():
             mine = np.flatnonzero((feature == f) & ~always & ~never)

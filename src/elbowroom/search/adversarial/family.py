@@ -24,7 +24,7 @@ class Master:
 
 
 class Family(Protocol):
-    """One family of models. ``reach`` bounds the centres of a master (see `center`); inf where none is needed."""
+    """One family of models. ``reach`` bounds the centres of a master (see `center`); it may be inf unless ``needs_reach``."""
 
     needs_reach: bool
 

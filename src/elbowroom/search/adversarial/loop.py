@@ -130,7 +130,7 @@ class _Loop:
             return "the time limit ended before the adversary was content"
         self.rounds += 1
         began = self.clock.seconds
-        master = self.family.master(self.scenarios, Stance.ASK, self.reach)
+        master = self.family.master(self.scenarios, Stance.ASK, min(self.reach, self.distance * _FARTHER))
         answer = self.solver.solve(master.program, self._seconds_left)
         self.master_seconds += self.clock.seconds - began
         if not answer.usable or answer.x is None:
@@ -204,6 +204,9 @@ class _Loop:
 
     def _without_point(self, answer: Answer) -> str:
         """The master has no answer: look farther, or stop with the solver's word."""
+        if answer.claim is Claim.INFEASIBLE and self.certificate is not None:
+            self.content = True  # nothing closer than the region that is known; the proof says how much closer, at most
+            return ""
         if answer.claim is Claim.INFEASIBLE and self.reach < min(
             self.farthest, _FIRST_REACH * _REACH_STEP**_REACH_STEPS
         ):
@@ -235,14 +238,12 @@ class _Loop:
 
     def _proven(self) -> float:
         """The lower bound of the final scenarios, by weak duality; inf if they exclude every centre."""
-        reach = math.inf
-        if self.family.needs_reach:
-            reach = self.reach if math.isinf(self.distance) else min(self.distance, self.farthest)
+        reach = min(self.distance if self.certificate is not None else self.reach, self.farthest)
         master = self.family.master(self.scenarios, Stance.PROVE, reach)
         cutoff = master.objective_of(self.distance * (1.0 - 1e-9)) if math.isfinite(self.distance) else math.inf
         value = prove(master.program, cutoff, lambda: self.clock.remaining)
         bound = math.inf if value == math.inf else max(master.distance_of(value) * (1.0 - _ROUNDING), 0.0)
-        if self.family.needs_reach and reach < self.farthest:
+        if reach < self.farthest:
             bound = min(bound, reach * (1.0 - _ROUNDING))
         bound = min(bound, self.distance)
         self.clock.report(lower_bound=bound, note="lower bound proven by weak duality")

@@ -23,7 +23,7 @@ PASSES = 24
 MORE = 3.0  # times the margin aimed for after a refusal
 FIRST_RADIUS = 0.02  # of the trust region, as a share of the distance
 TIE_BREAK = 1e-3  # price of distance against margin while climbing
-GENEROUS = 0.02  # margin at which climbing ends: settling needs room to move
+GENEROUS = 0.02  # margin at which climbing ends, at least: settling needs room to move
 
 
 def climb_and_settle(hunt: Hunt, start: Floats, rounds: int = 40, part: Part | None = None) -> bool:
@@ -34,32 +34,36 @@ def climb_and_settle(hunt: Hunt, start: Floats, rounds: int = 40, part: Part | N
     """
     part = part or Part.everything(hunt.moves)
     improved, aim = False, hunt.safety
+    tried: list[Floats] = []
     for _ in range(PASSES):
         known = len(hunt.scenarios)
-        good = _climb(hunt, start, rounds, part)
+        good = _climb(hunt, start, max(GENEROUS, 2.0 * aim), rounds, part)
         if good is None:
             break
         start = _settle(hunt, good, aim, rounds, part)
+        if any(np.array_equal(start, other) for other in tried):
+            break
+        tried.append(start)
         before = hunt.best_distance
         if hunt.offer(start):
             improved = True
             if aim <= hunt.safety or hunt.best_distance > before * (1.0 - 0.1 * TOLERANCES.continuous_gap):
                 break
             aim = max(aim / MORE, hunt.safety)
-        elif len(hunt.scenarios) == known or hunt.problem.measure(start) >= before:
+        elif hunt.problem.measure(start) >= before or hunt.clock.expired:
             break
-        else:
-            aim *= MORE
+        else:  # undecided candidates are the more expensive ones
+            aim *= MORE if len(hunt.scenarios) > known else MORE * MORE
     return improved
 
 
-def _climb(hunt: Hunt, start: Floats, rounds: int, part: Part) -> Floats | None:
+def _climb(hunt: Hunt, start: Floats, goal: float, rounds: int, part: Part) -> Floats | None:
     moves = hunt.moves
     v = moves.of_center(start)
     value = hunt.attack(start, remember=4)
     radius = FIRST_RADIUS * max(moves.measure(v), 0.5)
     for _ in range(rounds):
-        if value >= GENEROUS:
+        if value >= goal:
             break
         if radius < NARROWEST or hunt.clock.expired:
             return None
@@ -68,9 +72,7 @@ def _climb(hunt: Hunt, start: Floats, rounds: int, part: Part) -> Floats | None:
         low, high = _box(part, v, radius)
         # the further column t is the smallest tangent
         program = hunt.program
-        program.start(
-            np.hstack([G, -np.ones((len(G), 1))]), h, np.append(low, -1e6), np.append(high, 2.0 * GENEROUS), 1e9
-        )
+        program.start(np.hstack([G, -np.ones((len(G), 1))]), h, np.append(low, -1e6), np.append(high, 2.0 * goal), 1e9)
         cost = np.zeros(program.cost.size)
         cost[: moves.size], cost[moves.size] = TIE_BREAK * moves.cost, -1.0
         program.change_cost(cost)

@@ -45,7 +45,9 @@ class Hunt:
     undecided: str = ""
     safety: float = 0.0  # margin that candidates aim for: the judge's work grows as margins shrink
     refuted: bool = False  # the centre offered last has a point of another class in its room
-    pending: list[Floats] = field(default_factory=list)  # centres that the judge could not decide in their slice of time
+    pending: list[Floats] = field(
+        default_factory=list
+    )  # centres that the judge could not decide in their slice of time
     _refused: set[bytes] = field(default_factory=set)
 
     @classmethod

@@ -76,16 +76,20 @@ def starts(hunt: Hunt, wanted: int = 4) -> Iterator[Floats]:
     if ascent is not None:
         yield ascent
     for size in (0.25, 0.5, 1.0, 2.0, 4.0):
-        if hunt.best is not None or hunt.clock.expired:
+        if _enough(hunt):
             return
         amount = hunt.rng.uniform(0.0, size, (400, moves.size)) * (hunt.rng.random((400, moves.size)) < 0.5)
         X = np.array([moves.center(a) for a in np.clip(amount, moves.low, moves.high)])
         good = X[hunt.network.worst(X) >= 0.0]
         distance = np.array([hunt.problem.measure(x) for x in good])
         for i in np.argsort(distance, kind="stable")[:wanted]:
-            if hunt.best is not None or hunt.clock.expired:
+            if _enough(hunt):
                 return
             yield good[i]
+
+
+def _enough(hunt: Hunt) -> bool:
+    return hunt.best is not None or hunt.clock.expired
 
 
 def _ascend(hunt: Hunt, rounds: int = 60) -> Floats | None:

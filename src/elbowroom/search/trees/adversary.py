@@ -13,7 +13,7 @@ import numpy as np
 
 from elbowroom.numerics import Ints
 from elbowroom.search.trees.bits import ZERO, Ensemble, copy_words, leading_zeros, lowest, narrow
-from elbowroom.search.trees.compiled import Words, kernel
+from elbowroom.search.trees.compiled import Words, int64, kernel
 from elbowroom.search.trees.question import Question
 
 GOOD = 0
@@ -66,7 +66,7 @@ def find_bad(
     depth, visited = stack.low.shape[0], 0
     segment_start, segment_word, segment_mask = model.segment_start, model.segment_word, model.segment_mask
     segment_first, value = model.segment_first, model.value
-    top = begin = np.int64(0)
+    top = begin = int64(0)
     copy_words(stack.leaves[0], model.everything, begin, n_words)
     for d in range(n_dims):
         stack.low[0, d], stack.high[0, d] = low[d], high[d]
@@ -88,8 +88,8 @@ def find_bad(
                     bits = leaves[segment_word[s]] & segment_mask[s]
                     if bits != ZERO:
                         if first < 0:
-                            first = segment_first[s] + np.int64(lowest(bits))
-                        last = segment_first[s] + 63 - np.int64(leading_zeros(bits))
+                            first = segment_first[s] + int64(lowest(bits))
+                        last = segment_first[s] + 63 - int64(leading_zeros(bits))
                 least += value[first]
                 most += value[last]
                 if value[last] - value[first] > spread:

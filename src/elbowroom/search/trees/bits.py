@@ -15,7 +15,7 @@ from numba.core import types
 from numba.extending import intrinsic
 
 from elbowroom.numerics import Floats, Ints
-from elbowroom.search.trees.compiled import Words, inlined, kernel
+from elbowroom.search.trees.compiled import Words, inlined, int64, kernel
 
 ZERO = np.uint64(0)
 ONE = np.uint64(1)
@@ -65,7 +65,7 @@ class Ensemble(NamedTuple):
 
 
 @intrinsic
-def lowest(context: Any, x: Any) -> Any:
+def _lowest(context: Any, x: Any) -> Any:
     """Index of the lowest set bit of a nonzero word."""
 
     def generate(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
@@ -75,13 +75,17 @@ def lowest(context: Any, x: Any) -> Any:
 
 
 @intrinsic
-def leading_zeros(context: Any, x: Any) -> Any:
+def _leading_zeros(context: Any, x: Any) -> Any:
     """63 minus the index of the highest set bit of a nonzero word."""
 
     def generate(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
         return builder.ctlz(args[0], ir.Constant(ir.IntType(1), 0))
 
     return types.uint64(types.uint64), generate
+
+
+lowest: Any = _lowest
+leading_zeros: Any = _leading_zeros
 
 
 @kernel
@@ -138,7 +142,7 @@ def smallest_sum(leaves: Words, model: Ensemble, rival: int) -> float:
         for s in range(model.segment_start[t], model.segment_start[t + 1]):
             bits = leaves[model.segment_word[s]] & model.segment_mask[s]
             if bits != ZERO:
-                total += model.value[model.segment_first[s] + np.int64(lowest(bits))]
+                total += model.value[model.segment_first[s] + int64(lowest(bits))]
                 break
     return total
 
@@ -151,7 +155,7 @@ def largest_sum(leaves: Words, model: Ensemble, rival: int) -> float:
         for s in range(model.segment_start[t + 1] - 1, model.segment_start[t] - 1, -1):
             bits = leaves[model.segment_word[s]] & model.segment_mask[s]
             if bits != ZERO:
-                total += model.value[model.segment_first[s] + 63 - np.int64(leading_zeros(bits))]
+                total += model.value[model.segment_first[s] + 63 - int64(leading_zeros(bits))]
                 break
     return total
 
@@ -165,7 +169,7 @@ def smallest_share(leaves: Words, model: Ensemble, rival: int, dim: int) -> floa
         for s in range(model.segment_start[t], model.segment_start[t + 1]):
             bits = leaves[model.segment_word[s]] & model.segment_mask[s]
             if bits != ZERO:
-                total += model.value[model.segment_first[s] + np.int64(lowest(bits))]
+                total += model.value[model.segment_first[s] + int64(lowest(bits))]
                 break
     return total
 
@@ -179,6 +183,6 @@ def largest_share(leaves: Words, model: Ensemble, rival: int, dim: int) -> float
         for s in range(model.segment_start[t + 1] - 1, model.segment_start[t] - 1, -1):
             bits = leaves[model.segment_word[s]] & model.segment_mask[s]
             if bits != ZERO:
-                total += model.value[model.segment_first[s] + 63 - np.int64(leading_zeros(bits))]
+                total += model.value[model.segment_first[s] + 63 - int64(leading_zeros(bits))]
                 break
     return total

@@ -21,11 +21,9 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from elbowroom.numerics import Floats, Ints
 from elbowroom.search.trees.bits import Ensemble, copy_words, narrow, smallest_sum
-from elbowroom.search.trees.compiled import inlined, kernel, sort_by
+from elbowroom.search.trees.compiled import int64, kernel, sort_by
 from elbowroom.search.trees.gains import Scratch, clamp, collect_gains, extra
 from elbowroom.search.trees.question import ADDITIVE, Question
 
@@ -126,7 +124,7 @@ def fill_by_ratio(
     scratch: Scratch,
 ) -> tuple[float, float]:  # fmt: skip
     """The knapsack over concave hulls: extra cost, and the price of the last unit of gain (-1: cannot be filled)."""
-    n_steps = np.int64(0)
+    n_steps = int64(0)
     for d in range(x.shape[0]):
         if low[d] < high[d]:
             n_steps = steps_outwards(question, d, low[d], high[d], x[d], paid, budget - base, n_steps, scratch)
@@ -152,7 +150,7 @@ def fill_by_cost(
     scratch: Scratch,
 ) -> tuple[int, float]:  # fmt: skip
     """The same for the largest cost: the smallest cost at which everything up to it fills the deficit."""
-    n_steps = np.int64(0)
+    n_steps = int64(0)
     for d in range(x.shape[0]):
         if low[d] < high[d]:
             n_steps = steps_outwards(question, d, low[d], high[d], x[d], paid, budget, n_steps, scratch)

@@ -19,10 +19,12 @@ from elbowroom.problem import Distance, RecourseProblem, Shape
 from elbowroom.result.certificate import Certificate, Counterexample
 from elbowroom.search.contract import Accept, Clock, Outcome
 from elbowroom.search.trees.adversary import Stack, one_hot_possible
-from elbowroom.search.trees.expand import CANDIDATE, EMPTY, FULL, NODES, PAUSED, STUCK, State, expand
+from elbowroom.search.trees.compiled import LOGGER, must_compile
+from elbowroom.search.trees.expand import BOUNDS, CANDIDATE, EMPTY, FULL, MEETINGS, NODES, PAUSED, STUCK, expand
 from elbowroom.search.trees.gains import Scratch
 from elbowroom.search.trees.incumbent import Ladder, ascend, shrink, total_cost
 from elbowroom.search.trees.memory import TreeMemory
+from elbowroom.search.trees.node import State
 from elbowroom.search.trees.nodes import FREE, OPEN_NODES, USED, Nodes, push
 from elbowroom.search.trees.question import Layout, lay_out
 from elbowroom.search.trees.regions import Regions, add_region
@@ -59,6 +61,10 @@ def search_boxes(
     layout = lay_out(problem, memory.dimensions)
     if isinstance(layout, str):
         return Outcome(METHOD, math.inf, reason=layout)
+    if must_compile(expand):
+        note = "compiling the search kernels: once per installation, about half a minute"
+        LOGGER.info(note)
+        clock.report(note=note)
     search = _Search(problem, accept, clock, seed, memory, layout)
     try:
         search.run()
@@ -217,10 +223,10 @@ class _Search:
     def search_nodes(self, target: int) -> bool:
         """The main search up to a number of nodes; False when the run is over."""
         while True:
-            before, start = int(self.state.count[NODES]), time.perf_counter()
+            before, start = int(self.state.counts[NODES]), time.perf_counter()
             share = max(1, min(self.share, target - self.main_nodes))
             state, self.nodes = self.advance(self.nodes, share)
-            self.main_nodes += int(self.state.count[NODES]) - before
+            self.main_nodes += int(self.state.counts[NODES]) - before
             seconds = time.perf_counter() - start
             if state == PAUSED and seconds < 0.05:
                 self.share = min(2 * self.share, 100_000)
@@ -254,16 +260,16 @@ class _Search:
         low, high = np.maximum(low, self.layout.root_low), np.minimum(high, self.layout.root_high)
         nodes = Nodes.of(64 + 4 * self.n_dims, self.n_dims)
         push(nodes, low, high, self.question.constant, 0)
-        before = int(self.state.count[NODES])
+        before = int(self.state.counts[NODES])
         state = PAUSED
         while not self.clock.expired:
-            left = NEIGHBOURHOOD_NODES - (int(self.state.count[NODES]) - before)
+            left = NEIGHBOURHOOD_NODES - (int(self.state.counts[NODES]) - before)
             if left <= 0:
                 break
             state, nodes = self.advance(nodes, left)
             if state == EMPTY:
                 break
-        return max(1, int(self.state.count[NODES]) - before), state == EMPTY
+        return max(1, int(self.state.counts[NODES]) - before), state == EMPTY
 
     # ---- the end ------------------------------------------------------------------------------------------------------
     @property
@@ -273,7 +279,7 @@ class _Search:
         return math.sqrt(total) if self.problem.distance is Distance.L2 else total
 
     def keep(self) -> None:
-        n = int(self.regions.count[0])
+        n = int(self.regions.counts[0])
         r = self.regions
         self.memory.learn(r.low[:n], r.high[:n], r.rival[:n], r.uses[:n])
 
@@ -283,13 +289,15 @@ class _Search:
         lower_bound = self.lower_bound
         counters = {
             **self.counters,
-            "nodes": float(self.state.count[NODES]),
+            "nodes": float(self.state.counts[NODES]),
             "sub_ranges": float(self.state.work[0]),
-            "bounds": float(self.state.count[2]),
-            "meetings": float(self.state.count[3]),
-            "regions": float(self.regions.count[0]),
+            "bounds": float(self.state.counts[BOUNDS]),
+            "meetings": float(self.state.counts[MEETINGS]),
+            "regions": float(self.regions.counts[0]),
         }
         reason = self.reason
+        if self.proven and self.center is None and math.isfinite(self.undecided):
+            reason = "the judge could not decide about the candidates that were found"
         if math.isinf(lower_bound):
             reason = "every centre within the limits has a point of another class in its box"
         return Outcome(METHOD, lower_bound, self.center, self.certificate, reason, counters=counters)

@@ -9,12 +9,13 @@ none. Everything here depends on the model, the wanted class and the kinds of co
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from elbowroom.models import TreeEnsemble
 from elbowroom.models.margins import tree_margins
-from elbowroom.numerics import EPS, Floats, Ints
+from elbowroom.numerics import EPS, Bools, Floats, Ints
 from elbowroom.problem import Space
 from elbowroom.search.trees.bits import Ensemble
 from elbowroom.search.trees.compiled import Words
@@ -99,7 +100,7 @@ def build_ensemble(
     tables = _tables(low, high, last, word, bit, int(word_start[-1]), table_bytes)
     everything = np.zeros(int(word_start[-1]), np.uint64)
     np.bitwise_or.at(everything, word, bit)
-    return Ensemble(
+    parts: list[Any] = [
         tree_start,
         word_start,
         base,
@@ -117,10 +118,11 @@ def build_ensemble(
         *tables,
         everything,
         *_users(rival_of[leaf_index] * last.size + dim_index, owner[leaf_index], base.size * last.size),
-    )
+    ]
+    return Ensemble._make(parts)
 
 
-def _leaf_cells(model: TreeEnsemble, space: Space, dimensions: Dimensions) -> tuple[Ints, Ints, np.ndarray]:
+def _leaf_cells(model: TreeEnsemble, space: Space, dimensions: Dimensions) -> tuple[Ints, Ints, Bools]:
     """First and last cell of every leaf in every dimension, and which leaves hold any point at all."""
     leaves = model.leaves
     shape = (leaves.value.shape[0], dimensions.columns.size)
@@ -131,7 +133,7 @@ def _leaf_cells(model: TreeEnsemble, space: Space, dimensions: Dimensions) -> tu
             below, above = np.floor(below), np.floor(above)
         low[:, d] = np.where(np.isneginf(below), 0, np.searchsorted(cuts, below, "left") + 1)
         high[:, d] = np.where(np.isposinf(above), cuts.size, np.searchsorted(cuts, above, "left"))
-    return low, high, (low <= high).all(axis=1)
+    return low, high, np.asarray((low <= high).all(axis=1))
 
 
 def _pack(sizes: Ints, tree_start: Ints) -> tuple[tuple[Ints, Ints, Words, Ints], Ints, Words, Ints]:

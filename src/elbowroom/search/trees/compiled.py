@@ -24,6 +24,8 @@ Words = npt.NDArray[np.uint64]
 Shorts = npt.NDArray[np.int32]
 F = TypeVar("F", bound=Callable[..., Any])
 
+int64: Any = np.int64  # in kernels: a number that is not a constant (kernels are compiled once per constant argument)
+njit: Any = numba.njit
 LOGGER = logging.getLogger("elbowroom.search.trees")
 
 
@@ -50,19 +52,27 @@ def kernel(function: F) -> F:
     files: the code is stamped with all files it was made from.
     """
     try:
-        compiled = numba.njit(cache=True, error_model="numpy")(function)
+        compiled = njit(cache=True, error_model="numpy")(function)
     except RuntimeError:  # numba found no directory that it may write to
-        return numba.njit(error_model="numpy")(function)  # type: ignore[no-any-return]
-    cache_file = getattr(compiled._cache, "_cache_file", None)
+        return njit(error_model="numpy")(function)
+    cache_file: Any = getattr(compiled._cache, "_cache_file", None)
     if hasattr(cache_file, "_source_stamp"):
         cache_file._source_stamp = _fingerprint(Path(function.__code__.co_filename))
-    return compiled  # type: ignore[no-any-return]
+    return compiled
+
+
+def must_compile(compiled: Any) -> bool:
+    """True if a kernel is neither loaded nor in the disk cache."""
+    if compiled.signatures:
+        return False
+    place, name = compiled.stats.cache_path, compiled.py_func.__qualname__
+    return place is None or not any(Path(place).glob(f"*.{name}-*.nbi"))
 
 
 def inlined(function: F) -> F:
     """A kernel that is copied into its callers: for the smallest ones, where handing over a model's arrays costs more
     than the work itself."""
-    return numba.njit(inline="always", error_model="numpy")(function)  # type: ignore[no-any-return]
+    return njit(inline="always", error_model="numpy")(function)
 
 
 @kernel
@@ -91,4 +101,4 @@ def random_below(state: Words, bound: int) -> int:
     z = state[0]
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return np.int64((z ^ (z >> np.uint64(31))) >> np.uint64(1)) % bound  # type: ignore[return-value]
+    return int64((z ^ (z >> np.uint64(31))) >> np.uint64(1)) % bound

@@ -8,7 +8,7 @@ import numpy as np
 
 from elbowroom.numerics import Floats, Ints
 from elbowroom.search.trees.bits import ONE, ZERO, Ensemble, lowest
-from elbowroom.search.trees.compiled import Words, inlined, kernel, sort_by
+from elbowroom.search.trees.compiled import Words, inlined, int64, kernel, sort_by
 from elbowroom.search.trees.question import ADDITIVE, Question
 
 ENVELOPE_LEAVES = 48  # trees with more live leaves go without the exact envelope
@@ -113,20 +113,20 @@ def collect_gains(
     )  # fmt: skip
     for tree in range(model.tree_start[rival], model.tree_start[rival + 1]):
         begin, end = model.segment_start[tree], model.segment_start[tree + 1]
-        present, settled = np.int64(0), True
+        present, settled = int64(0), True
         for s in range(begin, end):
             bits = here[segment_word[s]] & segment_mask[s]
             if bits != ZERO:
-                present = segment_first[s] + np.int64(lowest(bits))
+                present = segment_first[s] + int64(lowest(bits))
             settled = settled and bits == reach[segment_word[s]] & segment_mask[s]
         if settled:  # the node cannot leave the present leaf of this tree
             continue
-        n_leaves = n_entries = np.int64(0)
+        n_leaves = n_entries = int64(0)
         largest = 0.0
         for s in range(begin, end):
             bits = reach[segment_word[s]] & segment_mask[s]
             while bits != ZERO:
-                leaf = segment_first[s] + np.int64(lowest(bits))
+                leaf = segment_first[s] + int64(lowest(bits))
                 bits &= bits - ONE
                 if leaf == present:
                     continue
@@ -176,7 +176,7 @@ def collect_gains(
             continue
         leaf_start[n_leaves] = n_entries
         most += largest
-        exact = np.int64(-1)  # the dimension that carries the envelope: the one most leaves depend on
+        exact = int64(-1)  # the dimension that carries the envelope: the one most leaves depend on
         for i in range(n_entries):
             f = key[i] >> 1
             if exact < 0 or seen[f] > seen[exact]:
@@ -184,7 +184,7 @@ def collect_gains(
         for i in range(n_entries):
             seen[key[i] >> 1] = 0
         if n_leaves > ENVELOPE_LEAVES:
-            exact = np.int64(-1)
+            exact = int64(-1)
         outwards(key, position, order, n_entries, scratch.rank)
         previous, running = -1, 0.0
         for t in range(n_entries):  # running maxima along every other dimension and direction, from the inside out
@@ -208,7 +208,7 @@ def collect_gains(
             leaves[n_leaves] = present
             leaf_start[n_leaves + 1] = n_entries
             for i in range(n_leaves + 1):  # the positions at which each leaf is open along the exact dimension
-                a, b = np.int64(0), model.last[exact]
+                a, b = int64(0), model.last[exact]
                 for e in range(entry_start[leaves[i]], entry_start[leaves[i] + 1]):
                     if entry_dim[e] == exact:
                         a, b = entry_low[e], entry_high[e]

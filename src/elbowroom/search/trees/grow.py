@@ -7,11 +7,9 @@ trees that split on the dimension at hand are summed again; ``guard`` is more th
 
 from __future__ import annotations
 
-import numpy as np
-
 from elbowroom.numerics import Ints
 from elbowroom.search.trees.bits import Ensemble, common_words, copy_words, largest_share, largest_sum, narrow
-from elbowroom.search.trees.compiled import Words, kernel
+from elbowroom.search.trees.compiled import Words, int64, kernel
 
 
 @kernel
@@ -31,7 +29,7 @@ def grow(
     ``suffix`` is scratch space of (sides + 1, words), ``spare`` of (3, words).
     """
     begin, end = model.word_start[rival], model.word_start[rival + 1]
-    n_sides, nothing = order.shape[0], np.int64(0)
+    n_sides, nothing = order.shape[0], int64(0)
     done, rest, trial = spare[0], spare[1], spare[2]
     copy_words(suffix[n_sides], model.everything, begin, end)
     copy_words(done, model.everything, begin, end)

@@ -14,7 +14,7 @@ import numpy as np
 from elbowroom.numerics import Floats, Ints
 from elbowroom.search.trees.adversary import GOOD, Stack, find_bad
 from elbowroom.search.trees.bits import Ensemble, common_words, copy_words, narrow, smallest_share, smallest_sum
-from elbowroom.search.trees.compiled import Words, inlined, kernel, sort_by
+from elbowroom.search.trees.compiled import Words, inlined, int64, kernel, sort_by
 from elbowroom.search.trees.question import ADDITIVE, Question
 
 LOOK_EVERY = 4  # steps of the ascent between two questions to the adversary
@@ -56,7 +56,7 @@ class Ladder(NamedTuple):
 def keep_room(mask: Words, model: Ensemble, question: Question, d: int, position: int) -> None:
     """Leaves that the room at a position of one dimension meets."""
     i = question.pos_start[d] + position
-    narrow(mask, model, d, question.low_cell[i], question.high_cell[i], np.int64(0), mask.shape[0])
+    narrow(mask, model, d, question.low_cell[i], question.high_cell[i], int64(0), mask.shape[0])
 
 
 @inlined
@@ -65,8 +65,8 @@ def block_price(question: Question, block: int, x: Ints) -> float:
     begin = question.block_start[block]
     home = question.group_home[block]
     if home >= 0:
-        return 0.0 if x[home] == 1 else question.group_price[block]  # type: ignore[no-any-return]
-    return question.cost[question.pos_start[begin] + x[begin]]  # type: ignore[no-any-return]
+        return 0.0 if x[home] == 1 else question.group_price[block]
+    return question.cost[question.pos_start[begin] + x[begin]]
 
 
 @inlined
@@ -74,9 +74,9 @@ def at_home(question: Question, block: int, x: Ints) -> bool:
     """True if a block has not been changed (or could not be left unchanged)."""
     home = question.group_home[block]
     if home >= 0:
-        return x[home] == 1  # type: ignore[no-any-return]
+        return x[home] == 1
     begin = question.block_start[block]
-    return x[begin] == question.home[begin] or question.block_counts[block] == 0  # type: ignore[no-any-return]
+    return x[begin] == question.home[begin] or question.block_counts[block] == 0
 
 
 @kernel
@@ -99,7 +99,7 @@ def is_good(model: Ensemble, question: Question, x: Ints, limit: int, stack: Sta
         ladder.low[d] = question.low_cell[question.pos_start[d] + x[d]]
         ladder.high[d] = question.high_cell[question.pos_start[d] + x[d]]
     verdict, _ = find_bad(model, question, ladder.low, ladder.high, limit, stack, work)
-    return verdict == GOOD  # type: ignore[no-any-return]
+    return verdict == GOOD
 
 
 @kernel
@@ -109,7 +109,7 @@ def ascend(
 ) -> bool:  # fmt: skip
     """Climb from x (in place) within positions first..final; True if the room at x is all good at a cost < budget."""
     n_blocks, n_words = question.group_home.shape[0], model.everything.shape[0]
-    n_rivals, nothing = model.need.shape[0], np.int64(0)
+    n_rivals, nothing = model.need.shape[0], int64(0)
     trial, rest = ladder.trial[0], ladder.trial[1]
     for step in range(steps):
         copy_words(ladder.prefix[0], model.everything, nothing, n_words)
@@ -126,12 +126,12 @@ def ascend(
         for r in range(n_rivals):
             ladder.sums[r] = smallest_sum(ladder.prefix[n_blocks], model, r)
             lack += max(0.0, model.need[r] - ladder.sums[r])
-        total, _ = total_cost(question, x, np.int64(-1))
+        total, _ = total_cost(question, x, int64(-1))
         if total < budget:
             if lack <= 0.0:
                 return True
             if step % LOOK_EVERY == LOOK_EVERY - 1 and is_good(
-                model, question, x, np.int64(SHORT_LOOK), stack, ladder, work
+                model, question, x, int64(SHORT_LOOK), stack, ladder, work
             ):
                 return True
         best_score, best_block, best_position = 0.0, -1, -1
@@ -179,7 +179,7 @@ def ascend(
                     best_score, best_block = score, b
                     best_position = choice if group else p
         if best_block < 0:
-            return total < budget and is_good(model, question, x, np.int64(LONG_LOOK), stack, ladder, work)  # type: ignore[no-any-return]
+            return total < budget and is_good(model, question, x, int64(LONG_LOOK), stack, ladder, work)
         begin, end = question.block_start[best_block], question.block_start[best_block + 1]
         if question.group_home[best_block] >= 0:
             for d in range(begin, end):
@@ -213,7 +213,7 @@ def shrink(
                     if x[d] == 1:
                         now = d
                 x[now], x[home] = 0, 1
-                if is_good(model, question, x, np.int64(SHRINK_LOOK), stack, ladder, work):
+                if is_good(model, question, x, int64(SHRINK_LOOK), stack, ladder, work):
                     changed = True
                 else:
                     x[now], x[home] = 1, 0
@@ -223,7 +223,7 @@ def shrink(
             step = 1 if before > p else -1
             while p != before:
                 x[begin] = p
-                if is_good(model, question, x, np.int64(SHRINK_LOOK), stack, ladder, work):
+                if is_good(model, question, x, int64(SHRINK_LOOK), stack, ladder, work):
                     changed = True
                     break
                 x[begin] = before

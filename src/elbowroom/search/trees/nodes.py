@@ -26,18 +26,18 @@ class Nodes(NamedTuple):
     free: Ints
     key: Floats  # heap: keys and rows of the pool
     row: Ints
-    count: Ints
+    count: Ints  # type: ignore[assignment]  # tuples have a method of this name, which nobody needs here
 
     @classmethod
     def of(cls, capacity: int, n_dims: int) -> Nodes:
         shape = (capacity, n_dims)
-        pool = np.zeros(shape, np.int32), np.zeros(shape, np.int32)
-        lists = (np.zeros(capacity, np.int64) for _ in range(3))
-        return cls(*pool, *lists, np.zeros(capacity), np.zeros(capacity, np.int64), np.zeros(4, np.int64))
+        low, high = np.zeros(shape, np.int32), np.zeros(shape, np.int32)
+        delays, serial, free, row = (np.zeros(capacity, np.int64) for _ in range(4))
+        return cls(low, high, delays, serial, free, np.zeros(capacity), row, np.zeros(4, np.int64))
 
     def doubled(self) -> Nodes:
         """The same nodes with twice the room."""
-        return Nodes(*(np.concatenate([a, np.zeros_like(a)]) for a in self[:-1]), self.count)
+        return Nodes._make([*(np.concatenate([a, np.zeros_like(a)]) for a in self[:-1]), self.count])
 
 
 @inlined

@@ -84,7 +84,8 @@ def _first_right_of(problem: RecourseProblem, column: Ints, cut: Floats) -> Floa
         def left_or_on(x: Floats) -> Bools:
             return ~right_of(np.where(snap, np.ceil(x), x), missed)
 
-        edge = next_up(last_float_where(left_or_on, missed.size))
+        with np.errstate(over="ignore", invalid="ignore"):  # the bisection starts at the ends of all floats
+            edge = next_up(last_float_where(left_or_on, missed.size))
         guess[missed] = np.where(snap, np.ceil(edge), edge)
     return guess
 
@@ -109,7 +110,8 @@ def _last_left_of(problem: RecourseProblem, column: Ints, cut: Floats) -> Floats
         def left(x: Floats) -> Bools:
             return left_of(np.where(snap, np.floor(x), x), missed)
 
-        edge = last_float_where(left, missed.size)
+        with np.errstate(over="ignore", invalid="ignore"):
+            edge = last_float_where(left, missed.size)
         guess[missed] = np.where(snap, np.floor(edge), edge)
     return guess
 

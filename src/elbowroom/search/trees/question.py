@@ -52,6 +52,7 @@ class Question(NamedTuple):
     free_zero: Ints
     free_one: Ints
     free_allowed: Ints
+    in_free: Ints  # (dims,) 1 for members of free groups
     norm: int
     constant: float
     changes: int  # how many blocks may leave home
@@ -185,27 +186,35 @@ def lay_out(problem: RecourseProblem, dimensions: Dimensions) -> Layout | str:
     values, owner = np.concatenate([values, groups.values]), np.concatenate([owner, groups.owner]).astype(np.int64)
     pos_start = np.searchsorted(owner, np.arange(columns.size + 1)).astype(np.int64)
     home = [int(np.searchsorted(values[pos_start[d] : pos_start[d + 1]], idle[columns[d]])) for d in range(n_single)]
-    low_cell, high_cell, *edges = _cells(
+    low_cell, high_cell, edge_start, first_low, first_high, last_low, last_high = _cells(
         dimensions.cell_start,
         np.concatenate([np.zeros(0), *dimensions.cuts]),
         pos_start,
         np.concatenate([low, groups.low]),
         np.concatenate([high, groups.high]),
     )
-    free = np.array(groups.free, dtype=np.int64).reshape(-1, 4)
+    free = np.ascontiguousarray(np.array(groups.free, dtype=np.int64).reshape(-1, 4).T)
     question = Question(
         pos_start,
         np.concatenate([cost, groups.cost]),
         low_cell,
         high_cell,
         np.array(home + groups.home, dtype=np.int64),
-        *edges,
+        edge_start,
+        first_low,
+        first_high,
+        last_low,
+        last_high,
         np.array([*range(n_single + 1), *groups.block_ends], dtype=np.int64),
         np.array([-1] * n_single + groups.block_home, dtype=np.int64),
         np.array([0.0] * n_single + groups.block_price, dtype=np.float64),
         np.concatenate([1 - settled, np.ones(len(groups.block_ends), np.int64)]),
         np.array(groups.free_ends, dtype=np.int64),
-        *(np.ascontiguousarray(free[:, i]) for i in range(4)),
+        free[0],
+        free[1],
+        free[2],
+        free[3],
+        np.isin(np.arange(columns.size), free[0]).astype(np.int64),
         MAXIMUM if norm is Distance.LINF else ADDITIVE,
         max([0.0, *constants]) if norm is Distance.LINF else float(sum(constants)),
         changes - int(settled.sum()) - sum(c > 0 for c in constants),

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from elbowroom.numerics import Floats, Ints
-from elbowroom.search.trees.compiled import Shorts, Words, inlined, kernel, random_below
+from elbowroom.search.trees.compiled import Shorts, Words, int64, kernel, random_below
 from elbowroom.search.trees.gains import extra
 from elbowroom.search.trees.question import ADDITIVE, Question
 
@@ -29,21 +29,22 @@ class Regions(NamedTuple):
     above: Shorts
     rival: Ints
     uses: Ints
-    count: Ints
+    counts: Ints
 
     @classmethod
     def of(cls, capacity: int, n_dims: int) -> Regions:
         shape = (capacity, n_dims)
-        cells = (np.zeros(shape, np.int32) for _ in range(4))
-        return cls(*cells, np.zeros(capacity, np.int64), np.zeros(capacity, np.int64), np.zeros(1, np.int64))
+        low, high, below, above = (np.zeros(shape, np.int32) for _ in range(4))
+        rival, uses = np.zeros(capacity, np.int64), np.zeros(capacity, np.int64)
+        return cls(low, high, below, above, rival, uses, np.zeros(1, np.int64))
 
 
 @kernel
 def add_region(regions: Regions, question: Question, low: Ints, high: Ints, rival: int, random: Words) -> int:
     """Store a region and its clause, in place of a random one if the store is full; return its row."""
-    if regions.count[0] < regions.rival.shape[0]:
-        row = regions.count[0]
-        regions.count[0] += 1
+    if regions.counts[0] < regions.rival.shape[0]:
+        row = regions.counts[0]
+        regions.counts[0] += 1
     else:
         row = random_below(random, regions.rival.shape[0])
     for d in range(low.shape[0]):
@@ -53,7 +54,7 @@ def add_region(regions: Regions, question: Question, low: Ints, high: Ints, riva
         regions.above[row, d] = question.first_low[o + high[d] + 1]
     regions.rival[row] = rival
     regions.uses[row] = 0
-    return row  # type: ignore[no-any-return]
+    return row
 
 
 @kernel
@@ -73,10 +74,10 @@ def met_regions(
     A literal weighs exp(-GREED cost / remaining budget). If a region has no live literal left, it stands alone in the
     list with weight 0: the node holds no good centre.
     """
-    n_dims, hits = x.shape[0], np.int64(0)
+    n_dims, hits = x.shape[0], int64(0)
     additive = question.norm == ADDITIVE
     scale = GREED / (budget - base) if budget < math.inf and budget > base else 0.0
-    for r in range(regions.count[0] - 1, -1, -1):
+    for r in range(regions.counts[0] - 1, -1, -1):
         met = True
         for d in range(n_dims):
             if x[d] <= regions.below[r, d] or x[d] >= regions.above[r, d]:
@@ -87,7 +88,7 @@ def met_regions(
         total_weight, alive = 0.0, 0
         for d in range(n_dims):
             for side in range(2):
-                p = np.int64(regions.below[r, d] if side == 0 else regions.above[r, d])
+                p = int64(regions.below[r, d] if side == 0 else regions.above[r, d])
                 if (p >= low[d]) if side == 0 else (p <= high[d]):
                     cost = literal_cost(question, paid, member, d, p)
                     total = base + cost if additive else max(base, cost)
@@ -96,7 +97,7 @@ def met_regions(
                         alive += 1
         if alive == 0:
             found[0], weight[0] = r, 0.0
-            return np.int64(1)  # type: ignore[return-value]
+            return int64(1)
         i = hits
         while i > 0 and weight[i - 1] > max(total_weight, 1e-300):
             found[i], weight[i] = found[i - 1], weight[i - 1]
@@ -105,4 +106,4 @@ def met_regions(
         hits += 1
         if hits >= found.shape[0]:
             break
-    return hits  # type: ignore[return-value]
+    return hits

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from elbowroom.problem import Box, LinearRule
-from elbowroom.search.engines import search_auto
 from elbowroom.search.contract import Clock
+from elbowroom.search.engines import search_auto
 from elbowroom.search.solvers.protocol import SolverName
 from tests.support.brute import closest
 from tests.support.linear_problems import random_problem
@@ -79,9 +79,7 @@ def test_networks(seed: int, shape: int) -> None:
     problem = question_about(rng, random_network(rng, (2, 4)), shape)
     limited = replace(
         problem,
-        space=replace(
-            problem.space, features=tuple(replace(f, lower=-3.0, upper=3.0) for f in problem.space.features)
-        ),
+        space=replace(problem.space, features=tuple(replace(f, lower=-3.0, upper=3.0) for f in problem.space.features)),
     )
     outcome = run(limited)
     agree(limited, outcome, search_auto(limited, Referee(limited), Clock(5.0), 0))
@@ -111,7 +109,7 @@ def test_oblique_trees_with_straight_splits_are_trees(seed: int) -> None:
 
 
 @pytest.mark.parametrize("solver", OPEN[1:])
-@pytest.mark.parametrize("seed", [1, 5, 8, 10])
+@pytest.mark.parametrize("seed", [0, 2, 10, 36])
 def test_oblique_trees_with_other_solvers(seed: int, solver: SolverName) -> None:
     needs(solver)
     problem = oblique_question(seed)

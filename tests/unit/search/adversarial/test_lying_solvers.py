@@ -78,7 +78,7 @@ def test_no_false_region_and_no_false_bound_on_trees(how: str, seed: int) -> Non
 
 
 @pytest.mark.parametrize("how", HOWS)
-@pytest.mark.parametrize("seed", [1, 5])
+@pytest.mark.parametrize("seed", [10, 36])
 def test_no_false_region_and_no_false_bound_on_oblique_trees(how: str, seed: int) -> None:
     problem = oblique_question(seed)
     honest = run(problem)
@@ -136,7 +136,7 @@ def test_a_failed_solver_hands_over_and_this_is_said() -> None:
 
 
 def test_without_any_working_solver_the_answer_is_unknown_and_quotes_it() -> None:
-    problem = oblique_question(1)
+    problem = oblique_question(10)
     outcome = run(problem, solvers=[Broken()])
     assert outcome.center is None
     assert math.isfinite(outcome.lower_bound)

@@ -35,8 +35,9 @@ class Referee:
         self.problem = problem
         self.accepted = 0
 
-    def __call__(self, center: np.ndarray) -> Verdict:
-        verdict = certify(self.problem.model, self.problem.target, self.problem.body(center), 10.0)
+    def __call__(self, center: np.ndarray, seconds: float | None = None, /) -> Verdict:
+        limit = 10.0 if seconds is None else seconds
+        verdict = certify(self.problem.model, self.problem.target, self.problem.body(center), limit)
         self.accepted += isinstance(verdict, Certificate)
         return verdict
 
@@ -44,7 +45,7 @@ class Referee:
         return Referee(problem)
 
 
-def search(problem: RecourseProblem, seconds: float = 20.0, seed: int = 0) -> Outcome:
+def search(problem: RecourseProblem, seconds: float = 90.0, seed: int = 0) -> Outcome:
     return search_network(problem, Referee(problem), Clock(seconds), seed)
 
 
