@@ -21,7 +21,11 @@ from elbowroom.search.network.scenarios import Scenarios
 # Aimed-for margin as a share of the margin that the factual lacks: costs about the same share of the distance,
 # a tenth of the gap at which an answer counts as optimal.
 SAFETY = 0.1 * TOLERANCES.continuous_gap
-SLICE, SHORTEST_SLICE = 0.1, 0.5  # of the time that is left, and seconds, for one verdict
+# One verdict gets a tenth of the time that is left, or a quarter where that is only seconds; all that end without a
+# decision get a third of the limit together, then only moments: the search for a bound needs its time, too.
+SLICE, LARGEST_SLICE, A_FEW_SECONDS, SHORTEST_SLICE = 0.1, 0.25, 4.0, 0.5
+UNDECIDED_SHARE = 0.3
+SECOND_LOOK = 0.7  # share of the time left for a centre that needed more than its slice, while others wait, too
 
 
 @dataclass(eq=False)
@@ -43,6 +47,7 @@ class Hunt:
     rounding: float = 0.0  # how far computed margins may be from real ones within the present cutoff
     counters: dict[str, float] = field(default_factory=dict)
     undecided: str = ""
+    undecided_seconds: float = 0.0
     safety: float = 0.0  # margin that candidates aim for: the judge's work grows as margins shrink
     refuted: bool = False  # the centre offered last has a point of another class in its room
     pending: list[Floats] = field(
@@ -101,15 +106,21 @@ class Hunt:
             self.refuted = True
             return False
         self._refused.add(key)
-        return self._judge(center, max(SLICE * self.clock.remaining, SHORTEST_SLICE))
+        return self._judge(center, self._slice())
+
+    def _slice(self) -> float:
+        """Seconds for the next verdict."""
+        left = self.clock.remaining
+        seconds = min(LARGEST_SLICE * left, max(SLICE * left, A_FEW_SECONDS))
+        return max(min(seconds, UNDECIDED_SHARE * self.clock.time_limit - self.undecided_seconds), SHORTEST_SLICE)
 
     def reconsider(self) -> None:
-        """Ask again about the centres that needed more than their slice, nearest first: half of what is left each."""
+        """Ask again about the centres that needed more than their slice, nearest first, with most of what is left."""
         waiting, self.pending = sorted(self.pending, key=self.problem.measure), []
         for k, center in enumerate(waiting):
             if self.clock.expired or self.problem.measure(center) >= self.best_distance:
                 return
-            self._judge(center, self.clock.remaining * (1.0 if k == len(waiting) - 1 else 0.5))
+            self._judge(center, self.clock.remaining * (1.0 if k == len(waiting) - 1 else SECOND_LOOK))
 
     def _judge(self, center: Floats, seconds: float) -> bool:
         self.count("verdicts")
@@ -124,6 +135,7 @@ class Hunt:
             self.refuted = verdict.label != self.problem.target.label
         else:
             self.undecided = verdict.reason
+            self.undecided_seconds += verdict.seconds
             if verdict.seconds >= 0.9 * seconds:
                 self.pending.append(center)
         return False

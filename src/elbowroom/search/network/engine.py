@@ -48,15 +48,14 @@ def _run(hunt: Hunt) -> None:
     shallow = hunt.network.depth == 1
     local = improve if shallow else descend
     local(hunt, forced)
-    if shallow:
-        if hunt.best is None and hunt.undecided:  # too close to the boundary for the judge: keep more margin
-            climb_and_settle(hunt, forced)
-    elif climb_and_settle(hunt, forced) and hunt.best is not None:
+    if not shallow and climb_and_settle(hunt, forced) and hunt.best is not None:
         descend(hunt, hunt.best)
     for start in starts(hunt):
         nearer = walk_back(hunt, start)
         if not local(hunt, nearer):
             hunt.offer(nearer)
+    if shallow and hunt.undecided:  # too close to the boundary for the judge: look for one with more margin
+        climb_and_settle(hunt, forced)
     if not hunt.clock.expired:
         _close(hunt, ShallowTree(hunt) if shallow else DeepTree(hunt))
     hunt.reconsider()

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from elbowroom.numerics import Ints
-from elbowroom.search.trees.bits import ZERO, Ensemble, copy_words, leading_zeros, lowest, narrow
+from elbowroom.search.trees.bits import ZERO, Ensemble, leading_zeros, lowest, narrow
 from elbowroom.search.trees.compiled import Words, int64, kernel
 from elbowroom.search.trees.question import Question
 
@@ -67,7 +67,8 @@ def find_bad(
     segment_start, segment_word, segment_mask = model.segment_start, model.segment_word, model.segment_mask
     segment_first, value = model.segment_first, model.value
     top = begin = int64(0)
-    copy_words(stack.leaves[0], model.everything, begin, n_words)
+    for w in range(n_words):
+        stack.leaves[0, w] = model.everything[w]
     for d in range(n_dims):
         stack.low[0, d], stack.high[0, d] = low[d], high[d]
         narrow(stack.leaves[0], model, d, low[d], high[d], begin, n_words)
@@ -114,7 +115,8 @@ def find_bad(
             edge = model.entry_low[e] if above else model.entry_high[e] + 1
             for g in range(n_dims):
                 stack.low[top + 1, g], stack.high[top + 1, g] = stack.low[top, g], stack.high[top, g]
-            copy_words(stack.leaves[top + 1], leaves, begin, n_words)
+            for w in range(n_words):
+                stack.leaves[top + 1, w] = leaves[w]
             for side in range(2):  # the side with the worst leaf ends up on top
                 if (side == 0) == above:
                     stack.high[top + side, d] = edge - 1

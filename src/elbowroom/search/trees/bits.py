@@ -88,50 +88,30 @@ lowest: Any = _lowest
 leading_zeros: Any = _leading_zeros
 
 
-@kernel
-def copy_words(target: Words, source: Words, begin: int, end: int) -> None:
-    """target = source, in words begin..end. (Loops over words stand in a few kernels of their own: the compiler makes
-    much code of each.)"""
-    for w in range(begin, end):
-        target[w] = source[w]
-
-
-@kernel
-def common_words(target: Words, one: Words, other: Words, begin: int, end: int) -> None:
-    """target = one & other, in words begin..end."""
-    for w in range(begin, end):
-        target[w] = one[w] & other[w]
-
-
-@kernel
-def keep_rows(leaves: Words, lower: Words, row: int, upper: Words, other: int, begin: int, end: int) -> None:
-    """leaves &= lower[row] & upper[other], in words begin..end."""
-    for w in range(begin, end):
-        leaves[w] &= lower[row, w] & upper[other, w]
-
-
-@kernel
-def clear(leaves: Words, word: Ints, bit: Words, begin: int, end: int) -> None:
-    """Drop the listed leaves."""
-    for i in range(begin, end):
-        leaves[word[i]] &= ~bit[i]
-
-
 @inlined
 def narrow(leaves: Words, model: Ensemble, dim: int, low: int, high: int, begin: int, end: int) -> None:
-    """Keep, in words begin..end, the leaves that meet cells low..high of a dimension."""
+    """Keep, in words begin..end, the leaves that meet cells low..high of a dimension.
+
+    The hottest code of all. Loops over the lists are written with while: with range, numba counts references to the
+    arrays at every call, which takes ten times as long as the work.
+    """
     last, stride = model.last[dim], model.stride
-    if low <= 0 and high >= last:
-        return
-    below, block = low // stride, (high + stride - 1) // stride
-    row = model.row_start[dim]
-    keep_rows(leaves, model.at_least, row + below, model.at_most, row + block, begin, end)
-    if stride > 1:
-        first = model.cell_start[dim]
-        ends = model.high_start[first + below * stride], model.high_start[first + low]
-        clear(leaves, model.high_word, model.high_bit, ends[0], ends[1])
-        ends = model.low_start[first + high + 1], model.low_start[first + min(block * stride, last) + 1]
-        clear(leaves, model.low_word, model.low_bit, ends[0], ends[1])
+    if low > 0 or high < last:
+        below, block = low // stride, (high + stride - 1) // stride
+        row = model.row_start[dim]
+        at_least, at_most = model.at_least, model.at_most
+        for w in range(begin, end):
+            leaves[w] &= at_least[row + below, w] & at_most[row + block, w]
+        if stride > 1:
+            first = model.cell_start[dim]
+            i, stop = model.high_start[first + below * stride], model.high_start[first + low]
+            while i < stop:
+                leaves[model.high_word[i]] &= ~model.high_bit[i]
+                i += 1
+            i, stop = model.low_start[first + high + 1], model.low_start[first + min(block * stride, last) + 1]
+            while i < stop:
+                leaves[model.low_word[i]] &= ~model.low_bit[i]
+                i += 1
 
 
 @kernel

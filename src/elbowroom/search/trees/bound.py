@@ -22,7 +22,7 @@ from __future__ import annotations
 import math
 
 from elbowroom.numerics import Floats, Ints
-from elbowroom.search.trees.bits import Ensemble, copy_words, narrow, smallest_sum
+from elbowroom.search.trees.bits import Ensemble, narrow, smallest_sum
 from elbowroom.search.trees.compiled import int64, kernel, sort_by
 from elbowroom.search.trees.gains import Scratch, clamp, collect_gains, extra
 from elbowroom.search.trees.question import ADDITIVE, Question
@@ -44,8 +44,8 @@ def bound(
     """
     n_dims = x.shape[0]
     begin, end = model.word_start[rival], model.word_start[rival + 1]
-    copy_words(scratch.here, model.everything, begin, end)
-    copy_words(scratch.reach, model.everything, begin, end)
+    for w in range(begin, end):
+        scratch.here[w] = scratch.reach[w] = model.everything[w]
     for d in range(n_dims):
         o = question.pos_start[d]
         narrow(scratch.here, model, d, cell[d], cell[d], begin, end)

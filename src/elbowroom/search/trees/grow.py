@@ -8,7 +8,7 @@ trees that split on the dimension at hand are summed again; ``guard`` is more th
 from __future__ import annotations
 
 from elbowroom.numerics import Ints
-from elbowroom.search.trees.bits import Ensemble, common_words, copy_words, largest_share, largest_sum, narrow
+from elbowroom.search.trees.bits import Ensemble, largest_share, largest_sum, narrow
 from elbowroom.search.trees.compiled import Words, int64, kernel
 
 
@@ -31,11 +31,12 @@ def grow(
     begin, end = model.word_start[rival], model.word_start[rival + 1]
     n_sides, nothing = order.shape[0], int64(0)
     done, rest, trial = spare[0], spare[1], spare[2]
-    copy_words(suffix[n_sides], model.everything, begin, end)
-    copy_words(done, model.everything, begin, end)
+    for w in range(begin, end):
+        suffix[n_sides, w] = done[w] = model.everything[w]
     for i in range(n_sides - 1, -1, -1):  # leaves that meet all sides from i on, as they are
         d = order[i] // 2
-        copy_words(suffix[i], suffix[i + 1], begin, end)
+        for w in range(begin, end):
+            suffix[i, w] = suffix[i + 1, w]
         upwards = order[i] % 2 == 1
         narrow(suffix[i], model, d, nothing if upwards else low[d], high[d] if upwards else model.last[d], begin, end)
     total = largest_sum(suffix[0], model, rival)
@@ -44,13 +45,15 @@ def grow(
         near = high[d] if upwards else low[d]
         far = max(high_limit[d], near) if upwards else min(low_limit[d], near)
         if near != far:
-            common_words(rest, done, suffix[i + 1], begin, end)
-            common_words(trial, done, suffix[i], begin, end)
+            for w in range(begin, end):
+                rest[w] = done[w] & suffix[i + 1, w]
+                trial[w] = done[w] & suffix[i, w]
             share = largest_share(trial, model, rival, d)
             elsewhere = total - share  # what the trees without this dimension contribute
             attempt = far  # the whole way first: it often works
             while near != far:
-                copy_words(trial, rest, begin, end)
+                for w in range(begin, end):
+                    trial[w] = rest[w]
                 first, final = (nothing, attempt) if upwards else (attempt, model.last[d])
                 narrow(trial, model, d, first, final, begin, end)
                 wider = largest_share(trial, model, rival, d)

@@ -13,7 +13,7 @@ import numpy as np
 
 from elbowroom.numerics import Floats, Ints
 from elbowroom.search.trees.adversary import GOOD, Stack, find_bad
-from elbowroom.search.trees.bits import Ensemble, common_words, copy_words, narrow, smallest_share, smallest_sum
+from elbowroom.search.trees.bits import Ensemble, narrow, smallest_share, smallest_sum
 from elbowroom.search.trees.compiled import Words, inlined, int64, kernel, sort_by
 from elbowroom.search.trees.question import ADDITIVE, Question
 
@@ -109,17 +109,19 @@ def ascend(
 ) -> bool:  # fmt: skip
     """Climb from x (in place) within positions first..final; True if the room at x is all good at a cost < budget."""
     n_blocks, n_words = question.group_home.shape[0], model.everything.shape[0]
-    n_rivals, nothing = model.need.shape[0], int64(0)
+    n_rivals = model.need.shape[0]
     trial, rest = ladder.trial[0], ladder.trial[1]
     for step in range(steps):
-        copy_words(ladder.prefix[0], model.everything, nothing, n_words)
-        copy_words(ladder.suffix[n_blocks], model.everything, nothing, n_words)
+        for w in range(n_words):
+            ladder.prefix[0, w] = ladder.suffix[n_blocks, w] = model.everything[w]
         for b in range(n_blocks):
-            copy_words(ladder.prefix[b + 1], ladder.prefix[b], nothing, n_words)
+            for w in range(n_words):
+                ladder.prefix[b + 1, w] = ladder.prefix[b, w]
             for d in range(question.block_start[b], question.block_start[b + 1]):
                 keep_room(ladder.prefix[b + 1], model, question, d, x[d])
         for b in range(n_blocks - 1, -1, -1):
-            copy_words(ladder.suffix[b], ladder.suffix[b + 1], nothing, n_words)
+            for w in range(n_words):
+                ladder.suffix[b, w] = ladder.suffix[b + 1, w]
             for d in range(question.block_start[b], question.block_start[b + 1]):
                 keep_room(ladder.suffix[b], model, question, d, x[d])
         lack = 0.0
@@ -139,7 +141,8 @@ def ascend(
             begin, end = question.block_start[b], question.block_start[b + 1]
             group = question.group_home[b] >= 0
             others, changes = total_cost(question, x, b)
-            common_words(rest, ladder.prefix[b], ladder.suffix[b + 1], nothing, n_words)
+            for w in range(n_words):
+                rest[w] = ladder.prefix[b, w] & ladder.suffix[b + 1, w]
             for r in range(n_rivals):
                 ladder.rest[r] = ladder.sums[r] - smallest_share(ladder.prefix[n_blocks], model, r, begin)
             for choice in range(end - begin if group else final[begin] - first[begin] + 1):
@@ -158,7 +161,8 @@ def ascend(
                 after = others + price if question.norm == ADDITIVE else max(others, price)
                 if after >= budget or (not stays and changes + 1 > question.changes):
                     continue
-                copy_words(trial, rest, nothing, n_words)
+                for w in range(n_words):
+                    trial[w] = rest[w]
                 if group:
                     for d in range(begin, end):
                         keep_room(trial, model, question, d, 1 if d == begin + choice else 0)

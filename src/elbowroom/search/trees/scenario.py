@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from elbowroom.search.trees.bits import Ensemble, common_words, copy_words, narrow, smallest_share
+from elbowroom.search.trees.bits import Ensemble, narrow, smallest_share
 from elbowroom.search.trees.compiled import kernel
 from elbowroom.search.trees.node import State
 from elbowroom.search.trees.question import Question
@@ -49,10 +49,11 @@ def deepen(model: Ensemble, question: Question, state: State, rival: int) -> Non
     """Move the chosen cell, dimension by dimension, to where the rival's sum over the room is smallest."""
     begin, end = model.word_start[rival], model.word_start[rival + 1]
     n_dims, done, trial = state.x.shape[0], state.spare[0], state.spare[1]
-    copy_words(state.suffix[n_dims], model.everything, begin, end)
-    copy_words(done, model.everything, begin, end)
+    for w in range(begin, end):
+        state.suffix[n_dims, w] = done[w] = model.everything[w]
     for d in range(n_dims - 1, -1, -1):
-        copy_words(state.suffix[d], state.suffix[d + 1], begin, end)
+        for w in range(begin, end):
+            state.suffix[d, w] = state.suffix[d + 1, w]
         narrow(state.suffix[d], model, d, state.cell[d], state.cell[d], begin, end)
     for d in range(n_dims):
         i = question.pos_start[d] + state.x[d]
@@ -61,7 +62,8 @@ def deepen(model: Ensemble, question: Question, state: State, rival: int) -> Non
             best, chosen = math.inf, state.cell[d]
             for k in range(first - 1, final + 1):
                 c = state.cell[d] if k < first else k
-                common_words(trial, done, state.suffix[d + 1], begin, end)
+                for w in range(begin, end):
+                    trial[w] = done[w] & state.suffix[d + 1, w]
                 narrow(trial, model, d, c, c, begin, end)
                 total = smallest_share(trial, model, rival, d)
                 if total < best:

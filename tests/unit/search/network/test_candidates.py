@@ -10,7 +10,7 @@ from elbowroom.result import Certificate, Undecided, Verdict
 from elbowroom.search.contract import Clock
 from elbowroom.search.network import search_network
 from elbowroom.search.network.ascent import climb_and_settle
-from elbowroom.search.network.candidates import SHORTEST_SLICE, SLICE, Hunt
+from elbowroom.search.network.candidates import LARGEST_SLICE, UNDECIDED_SHARE, Hunt
 from tests.support.hostile import attack
 from tests.unit.search.network.small import Referee, network, truth_on_a_line
 
@@ -24,7 +24,7 @@ class SlowReferee(Referee):
 
     def __call__(self, center: np.ndarray, seconds: float | None = None, /) -> Verdict:
         assert seconds is not None
-        if seconds < 0.4 * self.clock.remaining:
+        if seconds < 0.5 * self.clock.remaining:
             self.slices.append(seconds)
             return Undecided("too little time", seconds)
         return super().__call__(center, seconds)
@@ -38,7 +38,8 @@ def test_a_hard_candidate_gets_a_slice_and_a_second_look(hidden: tuple[int, ...]
     referee = SlowReferee(problem, clock)
     outcome = search_network(problem, referee, clock, 0)
     assert referee.slices
-    assert max(referee.slices) <= max(SLICE * clock.time_limit, SHORTEST_SLICE)
+    assert max(referee.slices) <= LARGEST_SLICE * clock.time_limit
+    assert sum(s for s in referee.slices if s > 0.5) <= UNDECIDED_SHARE * clock.time_limit
     assert outcome.center is not None
     plain = search_network(problem, Referee(problem), Clock(120.0), 0)
     assert plain.center is not None

@@ -141,7 +141,7 @@ def test_a_judge_that_refuses_everything_gives_no_answer() -> None:
     space = Space(tuple(Feature(f"x{i}", lower=-2, upper=2) for i in range(2)))
     problem = RecourseProblem.ask(model, space, [0.1, 0.2], Box(0.05))
     exact = search(problem)
-    outcome = search_network(problem, lambda center: Undecided("busy"), Clock(5.0), 0)
+    outcome = search_network(problem, lambda center, seconds=None: Undecided("busy"), Clock(5.0), 0)
     assert outcome.center is None
     assert "busy" in outcome.reason or exact.center is None
     if exact.center is not None:
