@@ -6,11 +6,11 @@ import math
 from typing import Any
 
 import numpy as np
-
-from elbowroom import Explainer, Region, Status
 from tests.support.brute import closest
 from tests.support.hostile import hostile_points
 from tests.support.small_questions import random_question
+
+from elbowroom import Explainer, Region, Status
 
 
 def run_brute(problems: int = 5000, seed: int = 0) -> dict[str, Any]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from tests.support.hostile import hostile_points
 
 from benchmarks.attacked import attack_network
 from benchmarks.cases import Case
 from benchmarks.data import LARGE
 from elbowroom import Ball, Box, Explainer, Feature, Region, Space
-from tests.support.hostile import hostile_points
 
 LARGE_NETWORKS = ((200, 200), (50, 50, 50))
 LARGE_DATA = ("diabetes", "cancer")

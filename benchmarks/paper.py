@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
+from tests.support.hostile import hostile_points
 
 from benchmarks.attacked import attack_network
 from benchmarks.cases import RADII, ROWS, Case
 from benchmarks.data import PAPER, available, paper_data
 from elbowroom import Ball, Box, Explainer, Region, ReluNetwork, Space, TreeEnsemble
-from tests.support.hostile import hostile_points
 
 ROOM = {"linf": Box, "l2": Ball}
 

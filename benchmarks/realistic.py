@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from tests.support.hostile import hostile_points
 
 from benchmarks.data import LARGE, DataMissing
 from elbowroom import Box, Explainer, Region, TreeEnsemble
-from tests.support.hostile import hostile_points
 
 MOMENTS = (1.0, 10.0, 60.0)
 

@@ -224,4 +224,6 @@ def test_ctrl_c_returns_what_is_certified(cancer: Data) -> None:
 
     answer = explainer.explain(X.iloc[0], room=Box(0.02), on_progress=interrupt)
     assert isinstance(answer, Region)
+    assert answer.method == "interrupted"
+    assert answer.lower_bound <= answer.distance
     attack(explainer.predict, answer.body, answer.target.label, cuts_of(explainer))  # type: ignore[arg-type]

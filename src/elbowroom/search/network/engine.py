@@ -27,10 +27,7 @@ def search_network(problem: RecourseProblem, accept: Accept, clock: Clock, seed:
     if problem.trouble is not None:
         return Outcome(METHOD, np.inf, reason=problem.trouble)
     hunt = Hunt.begin(problem, accept, clock, seed)
-    try:
-        _run(hunt)
-    except KeyboardInterrupt:
-        hunt.undecided = hunt.undecided or "the search was interrupted"
+    _run(hunt)
     return answer(hunt)
 
 

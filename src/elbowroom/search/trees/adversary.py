@@ -13,7 +13,7 @@ import numpy as np
 
 from elbowroom.numerics import Ints
 from elbowroom.search.trees.bits import ZERO, Ensemble, leading_zeros, lowest, narrow
-from elbowroom.search.trees.compiled import Words, int64, kernel
+from elbowroom.search.trees.compiled import Words, inner_kernel, int64, kernel
 from elbowroom.search.trees.question import Question
 
 GOOD = 0
@@ -54,7 +54,7 @@ def one_hot_possible(question: Question, low: Ints, high: Ints) -> bool:
     return True
 
 
-@kernel
+@inner_kernel
 def find_bad(
     model: Ensemble, question: Question, low: Ints, high: Ints, limit: int, stack: Stack, work: Ints
 ) -> tuple[int, int]:

@@ -62,9 +62,8 @@ def search_balls(
     search = _Search(problem, accept, clock, seed, memory, layout)
     try:
         search.run()
-    except KeyboardInterrupt:
-        search.reason = "interrupted before a region was certified"
-    search.keep()
+    finally:  # also when interrupted: what was learned stays true
+        search.keep()
     return search.outcome()
 
 
@@ -162,9 +161,7 @@ class _Search:
         """Repair a node's nearest centre, pull it home, and offer it."""
         trial = self.desk.trial
         trial.low[:], trial.high[:] = low, high
-        total = repair(
-            *self.kernels, trial, SURE, MARGIN, budget, noise, self.adversary_limit, self.stack, self.desk
-        )
+        total = repair(*self.kernels, trial, SURE, MARGIN, budget, noise, self.adversary_limit, self.stack, self.desk)
         if total == math.inf:
             return False
         self.counters["repaired"] += 1
@@ -204,9 +201,7 @@ class _Search:
 
     def advance(self, nodes: Nodes, share: int, main: bool) -> tuple[int, Nodes]:
         """Run the kernel once and do what it asks for; the nodes may have moved to a larger pool."""
-        state = int(
-            expand_balls(*self.kernels, nodes, self.stack, self.desk, self.budget, share, self.adversary_limit)
-        )
+        state = int(expand_balls(*self.kernels, nodes, self.stack, self.desk, self.budget, share, self.adversary_limit))
         if state in (CANDIDATE, FINE):
             if main:
                 self.closed = min(self.closed, float(self.desk.key[0]))

@@ -28,7 +28,12 @@ def _draw_in(
     for d in range(n_dims):
         at = geometry.cell_start[d]
         used[d] = used_by(
-            geometry.kind[d], geometry.axis[d], geometry.square, x[d], geometry.first[at + low[d]], geometry.last[at + high[d]]
+            geometry.kind[d],
+            geometry.axis[d],
+            geometry.square,
+            x[d],
+            geometry.first[at + low[d]],
+            geometry.last[at + high[d]],
         )
         total += used[d]
         if total >= threshold:

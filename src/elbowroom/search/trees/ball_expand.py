@@ -28,7 +28,14 @@ from elbowroom.search.trees.ball_knapsack import knapsack_bound
 from elbowroom.search.trees.ball_regions import BallRegions, list_literals, next_met
 from elbowroom.search.trees.ball_split import split_node
 from elbowroom.search.trees.ball_state import (
-    BOUNDS, CLOSED, NODES, NOTHING, UNSURE, Desk, bad_region_at, settle_node,
+    BOUNDS,
+    CLOSED,
+    NODES,
+    NOTHING,
+    UNSURE,
+    Desk,
+    bad_region_at,
+    settle_node,
 )  # fmt: skip
 from elbowroom.search.trees.bits import Ensemble
 from elbowroom.search.trees.compiled import kernel
@@ -149,9 +156,7 @@ def _tree_bounds(
         choose_bad_cell(geometry, question, desk.node, regions, row, desk.tally)
         desk.count[BOUNDS] += 1
         load = cover.load if geometry.norm == SUM else desk.none
-        value = knapsack_bound(
-            model, geometry, desk.node, regions.rival[row], base, proven, budget, load, desk.tally
-        )
+        value = knapsack_bound(model, geometry, desk.node, regions.rival[row], base, proven, budget, load, desk.tally)
         if base + value >= budget:
             return math.inf
         best = max(best, value)
@@ -179,9 +184,7 @@ def work_on(
         if listed == MOVED:
             continue
         if listed == 0:
-            row = bad_region_at(
-                model, question, geometry, regions, node.x, NEARLY, limit, np.int64(TRIES), stack, desk
-            )
+            row = bad_region_at(model, question, geometry, regions, node.x, NEARLY, limit, np.int64(TRIES), stack, desk)
             if row < 0:
                 return row, base, best
             continue

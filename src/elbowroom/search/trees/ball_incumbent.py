@@ -69,7 +69,14 @@ def repair(
         others = 0.0
         for e in range(node.x.shape[0]):
             if e != d:
-                others += used_by(geometry.kind[e], geometry.axis[e], geometry.square, node.x[e], regions.first[row, e], regions.last[row, e])
+                others += used_by(
+                    geometry.kind[e],
+                    geometry.axis[e],
+                    geometry.square,
+                    node.x[e],
+                    regions.first[row, e],
+                    regions.last[row, e],
+                )
         edge = regions.last[row, d] if up else regions.first[row, d]
         value = beyond(geometry, d, edge, gap_for(geometry.square, threshold - others), margin, up)
         if up:
@@ -116,7 +123,14 @@ def pull(
                 others = 0.0
                 for e in range(n_dims):
                     if e != d:
-                        others += used_by(geometry.kind[e], geometry.axis[e], geometry.square, x[e], regions.first[row, e], regions.last[row, e])
+                        others += used_by(
+                            geometry.kind[e],
+                            geometry.axis[e],
+                            geometry.square,
+                            x[e],
+                            regions.first[row, e],
+                            regions.last[row, e],
+                        )
                 edge = regions.last[row, d] if up else regions.first[row, d]
                 value = beyond(geometry, d, edge, gap_for(geometry.square, threshold - others), margin, up)
                 if not (x[d] < value < before - tiny if up else x[d] > value > before + tiny):

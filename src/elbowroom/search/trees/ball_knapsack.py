@@ -105,7 +105,11 @@ def knapsack_bound(
     value, price = _fill(tally, n_steps, deficit)
     if value == math.inf or base + proven + value * SAFE >= budget:
         return math.inf
-    if budget < math.inf and price > 0.0 and not _cut(geometry, node, base, proven, budget, deficit, price, load, tally):
+    if (
+        budget < math.inf
+        and price > 0.0
+        and not _cut(geometry, node, base, proven, budget, deficit, price, load, tally)
+    ):
         return math.inf
     return max(reach, proven + value * SAFE)
 
@@ -129,9 +133,7 @@ def _fill(tally: Tally, n_steps: int, deficit: float) -> tuple[float, float]:
 
 
 @kernel
-def _span(
-    tally: Tally, begin: int, end: int, direction: int, price: float, enough: float
-) -> tuple[float, float]:
+def _span(tally: Tally, begin: int, end: int, direction: int, price: float, enough: float) -> tuple[float, float]:
     """Smallest and largest cost c along one direction with price G(c) - c > enough (1, -1: none)."""
     nearest, farthest = 1.0, -1.0
     at, gain = 0.0, 0.0

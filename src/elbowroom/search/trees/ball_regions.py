@@ -18,7 +18,17 @@ import numpy as np
 
 from elbowroom.numerics import Floats, Ints
 from elbowroom.search.trees.ball_geometry import (
-    FREE, LARGEST, ROUND, STILL, Geometry, after, gap_for, longest_move, move_cost, phi, used_by,
+    FREE,
+    LARGEST,
+    ROUND,
+    STILL,
+    Geometry,
+    after,
+    gap_for,
+    longest_move,
+    move_cost,
+    phi,
+    used_by,
 )  # fmt: skip
 from elbowroom.search.trees.compiled import Shorts, Words, kernel, random_below
 
@@ -77,9 +87,7 @@ class Literals(NamedTuple):
 
 
 @kernel
-def add_ball_region(
-    regions: BallRegions, geometry: Geometry, low: Ints, high: Ints, rival: int, random: Words
-) -> int:
+def add_ball_region(regions: BallRegions, geometry: Geometry, low: Ints, high: Ints, rival: int, random: Words) -> int:
     """Store a region, in place of a random one if the store is full; return its row (-1: it misses the limits)."""
     for d in range(low.shape[0]):
         if low[d] > geometry.high_cell[d] or high[d] < geometry.low_cell[d]:

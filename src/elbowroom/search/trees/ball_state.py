@@ -16,8 +16,8 @@ from elbowroom.search.trees.ball_geometry import LARGEST, SQUARES, Geometry, gua
 from elbowroom.search.trees.ball_regions import BallRegions, Literals, Node, add_ball_region, next_met
 from elbowroom.search.trees.bits import Ensemble
 from elbowroom.search.trees.compiled import Words, kernel, random_below, sort_by
-from elbowroom.search.trees.node import settle_group
 from elbowroom.search.trees.grow import grow
+from elbowroom.search.trees.node import settle_group
 from elbowroom.search.trees.question import Question
 
 NOTHING = -1  # no bad region is met

@@ -15,7 +15,7 @@ from numba.core import types
 from numba.extending import intrinsic
 
 from elbowroom.numerics import Floats, Ints
-from elbowroom.search.trees.compiled import Words, inlined, int64, kernel
+from elbowroom.search.trees.compiled import Words, inlined, inner_kernel, int64
 
 ZERO = np.uint64(0)
 ONE = np.uint64(1)
@@ -114,7 +114,7 @@ def narrow(leaves: Words, model: Ensemble, dim: int, low: int, high: int, begin:
                 i += 1
 
 
-@kernel
+@inner_kernel
 def smallest_sum(leaves: Words, model: Ensemble, rival: int) -> float:
     """base + sum over trees of the smallest leaf value in the set."""
     total = model.base[rival]
@@ -127,7 +127,7 @@ def smallest_sum(leaves: Words, model: Ensemble, rival: int) -> float:
     return total
 
 
-@kernel
+@inner_kernel
 def largest_sum(leaves: Words, model: Ensemble, rival: int) -> float:
     """base + sum over trees of the largest leaf value in the set."""
     total = model.base[rival]

@@ -23,7 +23,7 @@ import math
 
 from elbowroom.numerics import Floats, Ints
 from elbowroom.search.trees.bits import Ensemble, narrow, smallest_sum
-from elbowroom.search.trees.compiled import int64, kernel, sort_by
+from elbowroom.search.trees.compiled import inner_kernel, int64, sort_by
 from elbowroom.search.trees.gains import Scratch, clamp, collect_gains, extra
 from elbowroom.search.trees.question import ADDITIVE, Question
 
@@ -32,7 +32,7 @@ PRUNED = 1  # no centre of the node within the budget can pass this cell
 HOLDS = 2  # the cell is not bad by this engine's own sums (the judge was stricter): no bound
 
 
-@kernel
+@inner_kernel
 def bound(
     model: Ensemble, question: Question, rival: int, cell: Ints, low: Ints, high: Ints, x: Ints, paid: Floats,
     base: float, budget: float, scratch: Scratch,
@@ -79,7 +79,7 @@ def bound(
     return OPEN, base + value
 
 
-@kernel
+@inner_kernel
 def steps_outwards(
     question: Question, d: int, low: int, high: int, x: int, paid: Floats, limit: float, n_steps: int,
     scratch: Scratch,
@@ -118,7 +118,7 @@ def steps_outwards(
     return n_steps
 
 
-@kernel
+@inner_kernel
 def fill_by_ratio(
     question: Question, low: Ints, high: Ints, x: Ints, paid: Floats, base: float, budget: float, deficit: float,
     scratch: Scratch,
@@ -144,7 +144,7 @@ def fill_by_ratio(
     return value, -1.0
 
 
-@kernel
+@inner_kernel
 def fill_by_cost(
     question: Question, low: Ints, high: Ints, x: Ints, paid: Floats, base: float, budget: float, deficit: float,
     scratch: Scratch,
@@ -168,7 +168,7 @@ def fill_by_cost(
     return PRUNED, base
 
 
-@kernel
+@inner_kernel
 def tighten(
     question: Question, low: Ints, high: Ints, paid: Floats, base: float, budget: float, deficit: float, price: float,
     scratch: Scratch,

@@ -68,9 +68,8 @@ def search_boxes(
     search = _Search(problem, accept, clock, seed, memory, layout)
     try:
         search.run()
-    except KeyboardInterrupt:
-        search.reason = "interrupted before a region was certified"
-    search.keep()
+    finally:  # also when interrupted: what was learned stays true
+        search.keep()
     return search.outcome()
 
 

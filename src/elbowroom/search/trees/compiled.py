@@ -46,15 +46,24 @@ def _fingerprint(path: Path) -> str:
 
 
 def kernel(function: F) -> F:
-    """Compile on first use, and keep the machine code on disk if there is a place for it.
+    """A kernel that Python calls: compiled on first use, and kept on disk if there is a place for it.
 
     Numba takes cached code for fresh as long as the function's own file is unchanged, but kernels call kernels of other
     files: the code is stamped with all files it was made from.
     """
+    return _compiled(function)
+
+
+def inner_kernel(function: F) -> F:
+    """A kernel that only kernels call: without the entry for Python, which takes longer to compile than the code."""
+    return _compiled(function, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+
+
+def _compiled(function: F, **options: bool) -> F:
     try:
-        compiled = njit(cache=True, error_model="numpy")(function)
+        compiled = njit(cache=True, error_model="numpy", **options)(function)
     except RuntimeError:  # numba found no directory that it may write to
-        return njit(error_model="numpy")(function)
+        return njit(error_model="numpy", **options)(function)
     cache_file: Any = getattr(compiled._cache, "_cache_file", None)
     if hasattr(cache_file, "_source_stamp"):
         cache_file._source_stamp = _fingerprint(Path(function.__code__.co_filename))
@@ -75,7 +84,7 @@ def inlined(function: F) -> F:
     return njit(inline="always", error_model="numpy")(function)
 
 
-@kernel
+@inner_kernel
 def sort_by(order: Ints, key: Floats, size: int) -> None:
     """Sort order[:size] by key[order[i]], ascending, ties by index (Shell's method: short, stable answers)."""
     gap = 1
@@ -94,7 +103,7 @@ def sort_by(order: Ints, key: Floats, size: int) -> None:
         gap //= 3
 
 
-@kernel
+@inner_kernel
 def random_below(state: Words, bound: int) -> int:
     """A pseudo-random whole number in 0 .. bound - 1 (splitmix64; the state is the caller's, so runs repeat)."""
     state[0] += np.uint64(0x9E3779B97F4A7C15)

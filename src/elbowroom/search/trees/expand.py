@@ -18,7 +18,7 @@ import math
 from elbowroom.search.trees.adversary import BAD, LIMIT, Stack, find_bad
 from elbowroom.search.trees.bits import Ensemble
 from elbowroom.search.trees.bound import PRUNED, bound
-from elbowroom.search.trees.compiled import int64, kernel, sort_by
+from elbowroom.search.trees.compiled import inner_kernel, int64, kernel, sort_by
 from elbowroom.search.trees.gains import Scratch
 from elbowroom.search.trees.grow import grow
 from elbowroom.search.trees.node import State, settle
@@ -43,7 +43,7 @@ MEETINGS = 3  # nodes that a learned region settled without the adversary
 MOST_DELAYS = 3  # a node whose key rose is put back at most this often before it is split
 
 
-@kernel
+@inner_kernel
 def learn(
     model: Ensemble, question: Question, state: State, stack: Stack, regions: Regions, rival: int, budget: float
 ) -> int:
@@ -70,7 +70,7 @@ def learn(
     return add_region(regions, question, low, high, rival, state.random)
 
 
-@kernel
+@inner_kernel
 def split(
     question: Question, state: State, regions: Regions, row: int, nodes: Nodes, base: float, key: float, budget: float
 ) -> None:

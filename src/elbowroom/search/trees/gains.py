@@ -8,7 +8,7 @@ import numpy as np
 
 from elbowroom.numerics import Floats, Ints
 from elbowroom.search.trees.bits import ONE, ZERO, Ensemble, lowest
-from elbowroom.search.trees.compiled import Words, inlined, int64, kernel, sort_by
+from elbowroom.search.trees.compiled import Words, inlined, inner_kernel, int64, sort_by
 from elbowroom.search.trees.question import ADDITIVE, Question
 
 ENVELOPE_LEAVES = 48  # trees with more live leaves go without the exact envelope
@@ -89,7 +89,7 @@ def extra(question: Question, paid: Floats, dim: int, position: int) -> float:
     return cost
 
 
-@kernel
+@inner_kernel
 def collect_gains(
     model: Ensemble, question: Question, rival: int, cell: Ints, low: Ints, high: Ints, paid: Floats, base: float,
     budget: float, floor: float, scratch: Scratch,
@@ -227,7 +227,7 @@ def collect_gains(
     return most
 
 
-@kernel
+@inner_kernel
 def outwards(key: Ints, position: Ints, order: Ints, size: int, rank: Floats) -> None:
     """Sort entries by dimension and direction, and within these from the inside out."""
     for i in range(size):
@@ -244,7 +244,7 @@ def outwards(key: Ints, position: Ints, order: Ints, size: int, rank: Floats) ->
         order[j] = i
 
 
-@kernel
+@inner_kernel
 def envelope(
     residual: Floats, first: Ints, final: Ints, size: int, low: int, high: int, floor: float, breaks: Ints,
     gains: Floats, offset: int,

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from elbowroom.numerics import Ints
 from elbowroom.search.trees.bits import Ensemble, largest_share, largest_sum, narrow
-from elbowroom.search.trees.compiled import Words, int64, kernel
+from elbowroom.search.trees.compiled import Words, inner_kernel, int64
 
 
-@kernel
+@inner_kernel
 def grow(
     model: Ensemble,
     rival: int,

@@ -14,7 +14,7 @@ import numpy as np
 from elbowroom.numerics import Floats, Ints
 from elbowroom.search.trees.adversary import GOOD, Stack, find_bad
 from elbowroom.search.trees.bits import Ensemble, narrow, smallest_share, smallest_sum
-from elbowroom.search.trees.compiled import Words, inlined, int64, kernel, sort_by
+from elbowroom.search.trees.compiled import Words, inlined, inner_kernel, int64, kernel, sort_by
 from elbowroom.search.trees.question import ADDITIVE, Question
 
 LOOK_EVERY = 4  # steps of the ascent between two questions to the adversary
@@ -27,8 +27,7 @@ SHRINK_ROUNDS = 3
 class Ladder(NamedTuple):
     """Room for the ascent."""
 
-    prefix: Words  # (blocks + 1, words)
-    suffix: Words
+    partial: Words  # (2 blocks + 2, words): leaves met by the first b blocks, then by all blocks from b on
     trial: Words  # (2, words)
     low: Ints  # (dims,)
     high: Ints
@@ -40,8 +39,7 @@ class Ladder(NamedTuple):
     @classmethod
     def of(cls, n_dims: int, n_blocks: int, n_words: int, n_rivals: int) -> Ladder:
         return cls(
-            np.zeros((n_blocks + 1, n_words), np.uint64),
-            np.zeros((n_blocks + 1, n_words), np.uint64),
+            np.zeros((2 * n_blocks + 2, n_words), np.uint64),
             np.zeros((2, n_words), np.uint64),
             np.zeros(n_dims, np.int64),
             np.zeros(n_dims, np.int64),
@@ -92,7 +90,7 @@ def total_cost(question: Question, x: Ints, without: int) -> tuple[float, int]:
     return total, changes
 
 
-@kernel
+@inner_kernel
 def is_good(model: Ensemble, question: Question, x: Ints, limit: int, stack: Stack, ladder: Ladder, work: Ints) -> bool:
     """True if the adversary finds nothing bad in the room at x."""
     for d in range(x.shape[0]):
@@ -110,23 +108,21 @@ def ascend(
     """Climb from x (in place) within positions first..final; True if the room at x is all good at a cost < budget."""
     n_blocks, n_words = question.group_home.shape[0], model.everything.shape[0]
     n_rivals = model.need.shape[0]
-    trial, rest = ladder.trial[0], ladder.trial[1]
+    partial, trial, rest = ladder.partial, ladder.trial[0], ladder.trial[1]
     for step in range(steps):
         for w in range(n_words):
-            ladder.prefix[0, w] = ladder.suffix[n_blocks, w] = model.everything[w]
-        for b in range(n_blocks):
+            partial[0, w] = partial[2 * n_blocks + 1, w] = model.everything[w]
+        for k in range(2 * n_blocks):
+            forwards = k < n_blocks
+            b = k if forwards else 2 * n_blocks - 1 - k
+            row = b + 1 if forwards else n_blocks + 1 + b
             for w in range(n_words):
-                ladder.prefix[b + 1, w] = ladder.prefix[b, w]
+                partial[row, w] = partial[row - 1 if forwards else row + 1, w]
             for d in range(question.block_start[b], question.block_start[b + 1]):
-                keep_room(ladder.prefix[b + 1], model, question, d, x[d])
-        for b in range(n_blocks - 1, -1, -1):
-            for w in range(n_words):
-                ladder.suffix[b, w] = ladder.suffix[b + 1, w]
-            for d in range(question.block_start[b], question.block_start[b + 1]):
-                keep_room(ladder.suffix[b], model, question, d, x[d])
+                keep_room(partial[row], model, question, d, x[d])
         lack = 0.0
         for r in range(n_rivals):
-            ladder.sums[r] = smallest_sum(ladder.prefix[n_blocks], model, r)
+            ladder.sums[r] = smallest_sum(partial[n_blocks], model, r)
             lack += max(0.0, model.need[r] - ladder.sums[r])
         total, _ = total_cost(question, x, int64(-1))
         if total < budget:
@@ -142,14 +138,15 @@ def ascend(
             group = question.group_home[b] >= 0
             others, changes = total_cost(question, x, b)
             for w in range(n_words):
-                rest[w] = ladder.prefix[b, w] & ladder.suffix[b + 1, w]
+                rest[w] = partial[b, w] & partial[n_blocks + 2 + b, w]
             for r in range(n_rivals):
-                ladder.rest[r] = ladder.sums[r] - smallest_share(ladder.prefix[n_blocks], model, r, begin)
+                ladder.rest[r] = ladder.sums[r] - smallest_share(partial[n_blocks], model, r, begin)
             for choice in range(end - begin if group else final[begin] - first[begin] + 1):
                 # a category of a group, or a position of a single dimension
                 if group:
                     if x[begin + choice] == 1 or final[begin + choice] == 0:
                         continue
+                    p = choice
                     stays = begin + choice == question.group_home[b]
                     price = 0.0 if stays else question.group_price[b]
                 else:
@@ -163,11 +160,8 @@ def ascend(
                     continue
                 for w in range(n_words):
                     trial[w] = rest[w]
-                if group:
-                    for d in range(begin, end):
-                        keep_room(trial, model, question, d, 1 if d == begin + choice else 0)
-                else:
-                    keep_room(trial, model, question, begin, p)
+                for d in range(begin, end):
+                    keep_room(trial, model, question, d, p if not group else (1 if d == begin + choice else 0))
                 gain = lack
                 for r in range(n_rivals):
                     if group:  # several dimensions change at once: sum everything
@@ -181,7 +175,7 @@ def ascend(
                 score = gain / rise if rise > 0.0 else 1e100 * gain
                 if score > best_score:
                     best_score, best_block = score, b
-                    best_position = choice if group else p
+                    best_position = p
         if best_block < 0:
             return total < budget and is_good(model, question, x, int64(LONG_LOOK), stack, ladder, work)
         begin, end = question.block_start[best_block], question.block_start[best_block + 1]

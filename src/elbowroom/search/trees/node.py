@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from elbowroom.numerics import Floats, Ints
-from elbowroom.search.trees.compiled import Words, kernel
+from elbowroom.search.trees.compiled import Words, inner_kernel
 from elbowroom.search.trees.gains import extra
 from elbowroom.search.trees.question import ADDITIVE, Question
 from elbowroom.search.trees.regions import MAX_HITS
@@ -48,7 +48,7 @@ class State(NamedTuple):
         )  # fmt: skip
 
 
-@kernel
+@inner_kernel
 def settle_group(question: Question, block: int, low: Ints, high: Ints, x: Ints) -> int:
     """Propagate "exactly one member is 1", set x to home or the first category left, and return it (-1: none)."""
     begin, end = question.block_start[block], question.block_start[block + 1]
@@ -76,7 +76,7 @@ def settle_group(question: Question, block: int, low: Ints, high: Ints, x: Ints)
     return chosen
 
 
-@kernel
+@inner_kernel
 def settle(question: Question, state: State, budget: float) -> float:
     """Nearest centre of the node, its total cost (inf: none), and positions that the budget or the number of changes
     still allows."""

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from elbowroom.numerics import Floats, Ints
-from elbowroom.search.trees.compiled import Shorts, inlined, kernel
+from elbowroom.search.trees.compiled import Shorts, inlined, inner_kernel, kernel
 
 # Indices into Nodes.count
 OPEN_NODES = 0  # size of the heap
@@ -71,7 +71,7 @@ def push(nodes: Nodes, low: Ints, high: Ints, key: float, delays: int) -> None:
     nodes.key[i], nodes.row[i] = key, row
 
 
-@kernel
+@inner_kernel
 def pop(nodes: Nodes, low: Ints, high: Ints) -> tuple[float, int]:
     """Remove the first node, copy its ranges out, and return its key and how often it was put back."""
     count = nodes.count

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from elbowroom.numerics import Floats, Ints
-from elbowroom.search.trees.compiled import Shorts, Words, int64, kernel, random_below
+from elbowroom.search.trees.compiled import Shorts, Words, inner_kernel, int64, kernel, random_below
 from elbowroom.search.trees.gains import extra
 from elbowroom.search.trees.question import ADDITIVE, Question
 
@@ -57,14 +57,14 @@ def add_region(regions: Regions, question: Question, low: Ints, high: Ints, riva
     return row
 
 
-@kernel
+@inner_kernel
 def literal_cost(question: Question, paid: Floats, member: Ints, d: int, position: int) -> float:
     """What it costs to satisfy a literal; leaving a category costs both halves of the group's price."""
     cost = extra(question, paid, d, position)
     return 2.0 * cost if member[d] == 1 and question.norm == ADDITIVE else cost
 
 
-@kernel
+@inner_kernel
 def met_regions(
     regions: Regions, question: Question, x: Ints, low: Ints, high: Ints, paid: Floats, member: Ints, base: float,
     budget: float, found: Ints, weight: Floats,

@@ -9,13 +9,13 @@ from __future__ import annotations
 import math
 
 from elbowroom.search.trees.bits import Ensemble, narrow, smallest_share
-from elbowroom.search.trees.compiled import kernel
+from elbowroom.search.trees.compiled import inner_kernel
 from elbowroom.search.trees.node import State
 from elbowroom.search.trees.question import Question
 from elbowroom.search.trees.regions import Regions
 
 
-@kernel
+@inner_kernel
 def choose_cell(question: Question, state: State, regions: Regions, row: int) -> None:
     """A bad cell that region and room share and that is hard to leave: far from where the node can move."""
     for d in range(state.x.shape[0]):
@@ -44,7 +44,7 @@ def choose_cell(question: Question, state: State, regions: Regions, row: int) ->
                 break
 
 
-@kernel
+@inner_kernel
 def deepen(model: Ensemble, question: Question, state: State, rival: int) -> None:
     """Move the chosen cell, dimension by dimension, to where the rival's sum over the room is smallest."""
     begin, end = model.word_start[rival], model.word_start[rival + 1]
