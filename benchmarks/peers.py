@@ -43,7 +43,7 @@ def run_peers(rows: int = 20, limit: float = 60.0) -> list[dict[str, Any]]:
             goal = treecf.Target.raw(op=">=" if labels[i] == 0 else "<=", value=0.5 if case.model == "RF" else 0.0)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                other = theirs.explain(X[i], goal, backend="exact", time_budget_s=limit, seed=0)
+                other = theirs.explain(X[i], goal, backend="exact", time_budget_s=limit, node_budget=10**9, seed=0)
             end = time.perf_counter()
             found = getattr(other, "x_cf", None)
             records.append(

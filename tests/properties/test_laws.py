@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -45,7 +46,7 @@ def test_a_larger_room_is_never_closer(family: str, seed: int) -> None:
     explainer = Explainer(random_model(family, rng))
     row = rng.uniform(0, 1, 3)
     distances = [length(explainer.explain(row, room=Box(r))) for r in (0.0, 0.02, 0.05, 0.1)]
-    assert all(a <= b * (1 + 1e-12) for a, b in zip(distances, distances[1:], strict=False))
+    assert all(a <= b * (1 + 1e-12) for a, b in pairwise(distances))
 
 
 @QUICK

@@ -22,7 +22,7 @@ from elbowroom.search.trees.adversary import Stack, one_hot_possible
 from elbowroom.search.trees.compiled import LOGGER, must_compile
 from elbowroom.search.trees.expand import BOUNDS, CANDIDATE, EMPTY, FULL, MEETINGS, NODES, PAUSED, STUCK, expand
 from elbowroom.search.trees.gains import Scratch
-from elbowroom.search.trees.incumbent import Ladder, ascend, shrink, total_cost
+from elbowroom.search.trees.incumbent import ARRIVED, CLIMBING, Ladder, ascend, shrink, total_cost
 from elbowroom.search.trees.memory import TreeMemory
 from elbowroom.search.trees.node import State
 from elbowroom.search.trees.nodes import FREE, OPEN_NODES, USED, Nodes, push
@@ -34,12 +34,14 @@ CLOSE = 1e-10  # relative: nothing closer by more than this is missed
 ROUNDING = 1e-12  # relative: more than the rounding of a sum of costs
 MAX_LEARNED = 1500
 STARTS = 4  # earlier answers from which incumbents are sought
-STEPS = 200
+STEPS = 200  # of an ascent
+STEPS_AT_ONCE = 4  # between two looks at the clock
 FIRST_NODES = 100  # before the first large neighbourhood
 NEIGHBOURHOOD_NODES = 300
 MAIN_PER_NEIGHBOURHOOD = 5  # nodes of the main search per node spent on neighbourhoods
 POOL_BYTES = 2 * 2**30
 STACK_BYTES = 64 * 2**20
+SMALL_WORK = 50_000_000
 
 
 class Answer(Enum):
@@ -94,7 +96,10 @@ class _Search:
         self.ladder = Ladder.of(self.n_dims, self.question.group_home.size, self.n_words, self.model.need.size)
         depth = int(np.clip(STACK_BYTES // (8 * (self.n_words + 2 * self.n_dims + 1)), 16, 1024))
         self.stack = Stack.of(depth, self.n_dims, self.n_words)
-        self.adversary_limit = 20_000
+        # sub-ranges per call: a fraction of a second also for the largest models
+        self.adversary_limit = int(
+            np.clip(SMALL_WORK // (self.n_words + self.model.segment_mask.size + 1), 500, 20_000)
+        )
         self.regions = Regions.of(MAX_LEARNED, self.n_dims)
         self.nodes = Nodes.of(1024, self.n_dims)
         self.center: Floats | None = None
@@ -106,7 +111,7 @@ class _Search:
         self.proven = False
         self.reason = ""
         self.counters = {"neighbourhood_nodes": 0.0, "refused": 0.0}
-        self.share, self.main_nodes = 64, 0
+        self.share, self.main_nodes = 8, 0
         for row in range(memory.rival.size):
             low, high = memory.low[row].astype(np.int64), memory.high[row].astype(np.int64)
             if one_hot_possible(self.question, low, high):
@@ -144,8 +149,12 @@ class _Search:
                 break
             x = self._consistent(start)
             args = (self.stack, self.ladder, self.state.work)
-            if ascend(self.model, self.question, first, final, x, budget, STEPS, *args):
-                shrink(self.model, self.question, first, final, x, *args)
+            end, steps = CLIMBING, 0
+            while end == CLIMBING and steps < STEPS and not self.clock.expired:
+                end = ascend(self.model, self.question, first, final, x, budget, STEPS_AT_ONCE, *args)
+                steps += STEPS_AT_ONCE
+            if end == ARRIVED:
+                shrink(self.model, self.question, first, final, x, self.adversary_limit, *args)
                 total, changes = total_cost(self.question, x, -1)
                 if changes <= self.question.changes and total < budget:
                     budget = total

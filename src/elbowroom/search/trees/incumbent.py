@@ -17,7 +17,11 @@ from elbowroom.search.trees.bits import Ensemble, narrow, smallest_share, smalle
 from elbowroom.search.trees.compiled import Words, inlined, inner_kernel, int64, kernel, sort_by
 from elbowroom.search.trees.question import ADDITIVE, Question
 
-LOOK_EVERY = 4  # steps of the ascent between two questions to the adversary
+# How `ascend` stopped.
+LOST = 0  # no move helps
+ARRIVED = 1  # the room at x is all good
+CLIMBING = 2  # the share of steps is used up; call again
+
 SHORT_LOOK = 300  # sub-ranges the adversary may visit while climbing
 LONG_LOOK = 20_000  # and before giving up
 SHRINK_LOOK = 3_000
@@ -104,8 +108,11 @@ def is_good(model: Ensemble, question: Question, x: Ints, limit: int, stack: Sta
 def ascend(
     model: Ensemble, question: Question, first: Ints, final: Ints, x: Ints, budget: float, steps: int, stack: Stack,
     ladder: Ladder, work: Ints,
-) -> bool:  # fmt: skip
-    """Climb from x (in place) within positions first..final; True if the room at x is all good at a cost < budget."""
+) -> int:  # fmt: skip
+    """Climb from x (in place) within positions first..final to a room that is all good at a cost < budget.
+
+    The adversary is asked at the last of the steps, and whenever no move helps.
+    """
     n_blocks, n_words = question.group_home.shape[0], model.everything.shape[0]
     n_rivals = model.need.shape[0]
     partial, trial, rest = ladder.partial, ladder.trial[0], ladder.trial[1]
@@ -127,11 +134,9 @@ def ascend(
         total, _ = total_cost(question, x, int64(-1))
         if total < budget:
             if lack <= 0.0:
-                return True
-            if step % LOOK_EVERY == LOOK_EVERY - 1 and is_good(
-                model, question, x, int64(SHORT_LOOK), stack, ladder, work
-            ):
-                return True
+                return ARRIVED
+            if step == steps - 1 and is_good(model, question, x, int64(SHORT_LOOK), stack, ladder, work):
+                return ARRIVED
         best_score, best_block, best_position = 0.0, -1, -1
         for b in range(n_blocks):
             begin, end = question.block_start[b], question.block_start[b + 1]
@@ -177,22 +182,24 @@ def ascend(
                     best_score, best_block = score, b
                     best_position = p
         if best_block < 0:
-            return total < budget and is_good(model, question, x, int64(LONG_LOOK), stack, ladder, work)
+            good = total < budget and is_good(model, question, x, int64(LONG_LOOK), stack, ladder, work)
+            return ARRIVED if good else LOST
         begin, end = question.block_start[best_block], question.block_start[best_block + 1]
         if question.group_home[best_block] >= 0:
             for d in range(begin, end):
                 x[d] = 1 if d == begin + best_position else 0
         else:
             x[begin] = best_position
-    return False
+    return CLIMBING
 
 
 @kernel
 def shrink(
-    model: Ensemble, question: Question, first: Ints, final: Ints, x: Ints, stack: Stack, ladder: Ladder, work: Ints
-) -> None:
-    """Bring blocks back towards home while the room stays good, the dearest first."""
-    n_blocks = question.group_home.shape[0]
+    model: Ensemble, question: Question, first: Ints, final: Ints, x: Ints, most_work: int, stack: Stack,
+    ladder: Ladder, work: Ints,
+) -> None:  # fmt: skip
+    """Bring blocks back towards home while the room stays good, the dearest first, until the work is done."""
+    n_blocks, end_of_work = question.group_home.shape[0], work[0] + most_work
     for _ in range(SHRINK_ROUNDS):
         changed = False
         for b in range(n_blocks):
@@ -219,7 +226,7 @@ def shrink(
             before = x[begin]
             p = min(max(question.home[begin], first[begin]), final[begin])
             step = 1 if before > p else -1
-            while p != before:
+            while p != before and work[0] < end_of_work:
                 x[begin] = p
                 if is_good(model, question, x, int64(SHRINK_LOOK), stack, ladder, work):
                     changed = True

@@ -14,7 +14,7 @@ from elbowroom.problem import RecourseProblem, Space
 from elbowroom.search.trees.cells import Dimensions, build_ensemble
 from elbowroom.search.trees.compiled import Shorts
 
-MAX_REGIONS = 1000
+MAX_REGIONS = 50  # more cost time at every node of the next row and were measured not to pay
 MAX_CENTERS = 64
 
 

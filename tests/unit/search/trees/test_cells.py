@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numba
 import numpy as np
 import pytest
 
@@ -14,6 +15,11 @@ from elbowroom.search.trees.cells import Dimensions, build_ensemble
 from elbowroom.search.trees.grow import grow
 from elbowroom.search.trees.question import Layout, lay_out
 from tests.support.small_models import random_trees
+
+sum_of_smallest = numba.njit(lambda leaves, model, rival: smallest_sum(leaves, model, rival))
+sum_of_largest = numba.njit(lambda leaves, model, rival: largest_sum(leaves, model, rival))
+look_for_bad = numba.njit(lambda *arguments: find_bad(*arguments))
+make_large = numba.njit(lambda *arguments: grow(*arguments))
 
 TINY_TABLES = 64  # bytes: forces a stride
 
@@ -83,8 +89,12 @@ def test_sums_over_ranges_are_sums_of_extreme_leaves(classes: int, table_bytes: 
             for rival in range(classes - 1):
                 values = _leaf_values(model, points, rival)
                 base = float(tree_margins(model, 1).base[rival])
-                assert smallest_sum(mask, ensemble, rival) == pytest.approx(base + values.min(axis=0).sum(), abs=1e-12)
-                assert largest_sum(mask, ensemble, rival) == pytest.approx(base + values.max(axis=0).sum(), abs=1e-12)
+                assert sum_of_smallest(mask, ensemble, rival) == pytest.approx(
+                    base + values.min(axis=0).sum(), abs=1e-12
+                )
+                assert sum_of_largest(mask, ensemble, rival) == pytest.approx(
+                    base + values.max(axis=0).sum(), abs=1e-12
+                )
 
 
 def test_trees_with_more_leaves_than_a_word() -> None:
@@ -100,8 +110,8 @@ def test_trees_with_more_leaves_than_a_word() -> None:
         high = np.minimum(high, low + 6)
         values = _leaf_values(model, _samples(dimensions, low, high, 3), 0)
         mask = _leaves_of(ensemble, low, high)
-        assert smallest_sum(mask, ensemble, 0) == pytest.approx(values.min(axis=0).sum(), abs=1e-12)
-        assert largest_sum(mask, ensemble, 0) == pytest.approx(values.max(axis=0).sum(), abs=1e-12)
+        assert sum_of_smallest(mask, ensemble, 0) == pytest.approx(values.min(axis=0).sum(), abs=1e-12)
+        assert sum_of_largest(mask, ensemble, 0) == pytest.approx(values.max(axis=0).sum(), abs=1e-12)
 
 
 def test_whole_columns_have_no_cell_without_a_whole_number() -> None:
@@ -130,7 +140,7 @@ def test_adversary_finds_a_bad_cell_iff_there_is_one_and_growing_keeps_it_bad(cl
             points = _samples(dimensions, low, high, 3)
             sums = np.stack([_leaf_values(model, points, r).sum(axis=1) for r in range(classes - 1)], axis=1)
             good = bool((margins.base + sums >= margins.slack).all())
-            verdict, rival = find_bad(ensemble, layout.question, low, high, 10_000, stack, work)
+            verdict, rival = look_for_bad(ensemble, layout.question, low, high, 10_000, stack, work)
             assert verdict == (GOOD if good else BAD)
             if good:
                 continue
@@ -142,7 +152,7 @@ def test_adversary_finds_a_bad_cell_iff_there_is_one_and_growing_keeps_it_bad(cl
             scratch = np.zeros((2 * low.size + 1, ensemble.everything.size), np.uint64)
             spare = np.zeros((3, ensemble.everything.size), np.uint64)
             wide_low, wide_high = first.copy(), final.copy()
-            grow(ensemble, rival, wide_low, wide_high, order, np.zeros_like(low), ensemble.last, scratch, spare)
+            make_large(ensemble, rival, wide_low, wide_high, order, np.zeros_like(low), ensemble.last, scratch, spare)
             assert (wide_low <= first).all()
             assert (wide_high >= final).all()
             inside = _leaf_values(model, _samples(dimensions, wide_low, wide_high, 3), rival).sum(axis=1)
