@@ -13,9 +13,10 @@ from elbowroom.models.base import Label, Model
 from elbowroom.numerics import Bools, Floats
 from elbowroom.problem.body import Body
 from elbowroom.problem.distances import Distance, Metric
+from elbowroom.problem.given import is_list
 from elbowroom.problem.rooms import Room, Walls
 from elbowroom.problem.rules import AtMost, LinearRule, Rule
-from elbowroom.problem.space import Direction, Space, is_list
+from elbowroom.problem.space import Direction, Space
 from elbowroom.problem.target import Target
 
 

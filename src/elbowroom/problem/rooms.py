@@ -18,7 +18,8 @@ import numpy as np
 
 from elbowroom.errors import InputError
 from elbowroom.numerics import BIGGEST, Floats
-from elbowroom.problem.space import Space, _number, _unknown
+from elbowroom.problem.given import number, unknown
+from elbowroom.problem.space import Space
 
 Radius: TypeAlias = "float | Mapping[str, float] | Sequence[float] | Floats"
 
@@ -131,12 +132,12 @@ def _frozen(radius: Radius | None, what: str, needed: bool = False) -> Radius | 
 
 
 def _length(value: object, what: str) -> float:
-    number = _number(value, what)
+    length = number(value, what)
     if isinstance(value, (bool, np.bool_)):
         raise InputError(f"{what} = {value!r} must be a number")
-    if not (math.isfinite(number) and number >= 0):
+    if not (math.isfinite(length) and length >= 0):
         raise InputError(f"{what} = {value!r} must be a finite number of at least 0")
-    return number
+    return length
 
 
 def _half_widths(radius: Radius | None, space: Space, what: str) -> Floats:
@@ -147,7 +148,7 @@ def _half_widths(radius: Radius | None, space: Space, what: str) -> Floats:
         widths = np.zeros(len(space.names))
         for name, width in radius.items():
             if name not in space.position:
-                raise InputError(f"{what}: {_unknown(name, space.names)}")
+                raise InputError(f"{what}: {unknown(name, space.names)}")
             if in_group[space.position[name]] and width > 0:
                 raise InputError(
                     f'{what}: column {name!r} belongs to a one-hot group; use categories={{"{space.groups[space.group_of[space.position[name]]].name}": "any"}}'

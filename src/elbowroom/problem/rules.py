@@ -10,7 +10,8 @@ import numpy as np
 
 from elbowroom.errors import InputError
 from elbowroom.numerics import Floats
-from elbowroom.problem.space import Space, _number, _unknown
+from elbowroom.problem.given import number, unknown
+from elbowroom.problem.space import Space
 
 
 @dataclass(frozen=True)
@@ -36,8 +37,8 @@ class LinearRule:
         if not isinstance(self.coefficients, Mapping):
             raise InputError(f"LinearRule({self.coefficients!r}): give a mapping from column name to coefficient")
         for side in ("low", "high"):
-            object.__setattr__(self, side, _number(getattr(self, side), f"LinearRule {side}"))
-        checked = {str(k): _number(v, f"LinearRule coefficient of {k!r}") for k, v in self.coefficients.items()}
+            object.__setattr__(self, side, number(getattr(self, side), f"LinearRule {side}"))
+        checked = {str(k): number(v, f"LinearRule coefficient of {k!r}") for k, v in self.coefficients.items()}
         object.__setattr__(self, "coefficients", checked)
         if not checked or not all(math.isfinite(v) for v in checked.values()):
             raise InputError("LinearRule needs at least one coefficient, all of them finite")
@@ -53,7 +54,7 @@ class LinearRule:
         row = np.zeros(len(space.names))
         for name, value in self.coefficients.items():
             if name not in space.position:
-                raise InputError(f"LinearRule: {_unknown(name, space.names)}")
+                raise InputError(f"LinearRule: {unknown(name, space.names)}")
             row[space.position[name]] = value
         return row
 

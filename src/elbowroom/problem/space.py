@@ -11,15 +11,25 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
-from typing import Any, Literal, TypeVar
+from typing import Literal
 
 import numpy as np
 import pandas as pd
 
 from elbowroom.errors import InputError
 from elbowroom.numerics import Bools, Floats, Ints
-
-E = TypeVar("E", bound=Enum)
+from elbowroom.problem.given import (
+    by_name,
+    by_position,
+    column_of,
+    is_list,
+    named,
+    number,
+    one_hot_groups,
+    parse_enum,
+    spread_of,
+    unknown,
+)
 
 
 class Kind(Enum):
@@ -61,10 +71,10 @@ class Feature:
         if self.unit is not None and not isinstance(self.unit, str):
             raise InputError(f"feature {self.name!r}: unit={self.unit!r} must be text, for example 'months'")
         set_field(self, "immutable", bool(self.immutable))
-        set_field(self, "kind", _parse(Kind, self.kind, f"feature {self.name!r}: kind"))
-        set_field(self, "direction", _parse(Direction, self.direction, f"feature {self.name!r}: direction"))
+        set_field(self, "kind", parse_enum(Kind, self.kind, f"feature {self.name!r}: kind"))
+        set_field(self, "direction", parse_enum(Direction, self.direction, f"feature {self.name!r}: direction"))
         for what in ("lower", "upper", "scale", "weight"):
-            set_field(self, what, _number(getattr(self, what), f"feature {self.name!r}: {what}"))
+            set_field(self, what, number(getattr(self, what), f"feature {self.name!r}: {what}"))
         if self.kind is Kind.BINARY:
             set_field(self, "lower", max(self.lower, 0.0))
             set_field(self, "upper", min(self.upper, 1.0))
@@ -103,7 +113,7 @@ class Group:
         if not is_list(self.members):
             raise InputError(f"one-hot group {self.name!r}: members={self.members!r}: give a list of column names")
         object.__setattr__(self, "members", tuple(self.members))
-        weight = _number(self.weight, f"one-hot group {self.name!r}: weight")
+        weight = number(self.weight, f"one-hot group {self.name!r}: weight")
         if not (math.isfinite(weight) and weight > 0):
             raise InputError(
                 f"one-hot group {self.name!r}: weight {weight} must be a positive number; "
@@ -141,7 +151,7 @@ class Space:
                 raise InputError(f"one-hot group {group.name!r} needs at least two columns")
             for member in group.members:
                 if member not in known:
-                    raise InputError(f"one-hot group {group.name!r}: {_unknown(member, names)}")
+                    raise InputError(f"one-hot group {group.name!r}: {unknown(member, names)}")
                 if member in seen:
                     raise InputError(f"column {member!r} belongs to two one-hot groups")
                 if known[member].kind is not Kind.BINARY:
@@ -232,17 +242,17 @@ class Space:
         twice = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
         if twice:
             raise InputError(f"column names must differ; {twice} occur more than once")
-        group_columns = _groups(one_hot)
+        group_columns = one_hot_groups(one_hot)
         in_group = {m for members in group_columns.values() for m in members}
-        fixed = _named(immutable, [*names, *group_columns], "immutable")
+        fixed = named(immutable, [*names, *group_columns], "immutable")
         for g, members in group_columns.items():
             if g in fixed:
                 fixed |= set(members)
-        up, down = _named(increasing, names, "increasing"), _named(decreasing, names, "decreasing")
+        up, down = named(increasing, names, "increasing"), named(decreasing, names, "decreasing")
         whole, zero_one, real = (
-            _named(integer, names, "integer"),
-            _named(binary, names, "binary") | in_group,
-            _named(numeric, names, "numeric"),
+            named(integer, names, "integer"),
+            named(binary, names, "binary") | in_group,
+            named(numeric, names, "numeric"),
         )
         torn = (whole & zero_one) | (whole & real) | (zero_one & real)
         if torn:
@@ -255,16 +265,16 @@ class Space:
             raise InputError(
                 f'bounds={bounds!r} is unknown; use "data", "none" or a mapping from column to (low, high)'
             )
-        own_bounds = _by_name({} if isinstance(bounds, str) else bounds, names, "bounds")
-        own_scale = _by_name({} if isinstance(scale, str) else scale, names, "scale")
-        prices = _by_name(weights or {}, [*names, *group_columns], "weights")
-        own_units = _by_name(units or {}, names, "units")
+        own_bounds = by_name({} if isinstance(bounds, str) else bounds, names, "bounds")
+        own_scale = by_name({} if isinstance(scale, str) else scale, names, "scale")
+        prices = by_name(weights or {}, [*names, *group_columns], "weights")
+        own_units = by_name(units or {}, names, "units")
         features = []
         for column, name in zip(frame.columns, names, strict=True):
-            values = _column(frame[column], name)
+            values = column_of(frame[column], name)
             kind = _kind(name, frame[column], values, whole, zero_one, real)
             low, high = float(values.min()), float(values.max())
-            spread = _spread(values, scale if isinstance(scale, str) else "range")
+            spread = spread_of(values, scale if isinstance(scale, str) else "range")
             if kind is Kind.BINARY:
                 low, high = 0.0, 1.0
             elif bounds == "none":
@@ -273,8 +283,8 @@ class Space:
                 pair = own_bounds[name]
                 if not (isinstance(pair, Sequence) and len(pair) == 2):
                     raise InputError(f"bounds of {name!r} must be a pair (low, high), not {pair!r}")
-                low = low if pair[0] is None else _number(pair[0], f"lower bound of {name!r}")
-                high = high if pair[1] is None else _number(pair[1], f"upper bound of {name!r}")
+                low = low if pair[0] is None else number(pair[0], f"lower bound of {name!r}")
+                high = high if pair[1] is None else number(pair[1], f"upper bound of {name!r}")
             features.append(
                 Feature(
                     name,
@@ -322,7 +332,7 @@ class Space:
             row = row.to_dict()
         if isinstance(row, Mapping):
             if row and all(isinstance(k, (int, np.integer)) for k in row) and not set(map(str, row)) & set(self.names):
-                row = _by_position(row, what)
+                row = by_position(row, what)
             else:
                 row = {str(k): v for k, v in row.items()}
                 missing = [n for n in self.names if n not in row]
@@ -346,7 +356,7 @@ class Space:
             )
         values = np.empty(len(self.names))
         for i, (name, value) in enumerate(zip(self.names, row, strict=True)):
-            values[i] = _number(value, f"{what}, column {name!r}")
+            values[i] = number(value, f"{what}, column {name!r}")
             if not math.isfinite(values[i]):
                 raise InputError(
                     f"{what}, column {name!r}: {value!r} is not a finite number; fill in or drop missing values first"
@@ -367,105 +377,6 @@ class Space:
                     f"here {int(values[members].sum())} are; an unseen category cannot be explained"
                 )
         return values + 0.0  # -0.0 becomes 0.0
-
-
-def _parse(enum: type[E], value: E | str, what: str) -> E:
-    if isinstance(value, enum):
-        return value
-    try:
-        return enum(value)
-    except ValueError:
-        raise InputError(f"{what}={value!r} is unknown; use one of {[e.value for e in enum]}") from None
-
-
-def _number(value: object, what: str) -> float:
-    if isinstance(value, (bool, np.bool_, int, float, np.integer, np.floating)):
-        try:
-            return float(value)
-        except OverflowError:
-            raise InputError(f"{what}: a number with {len(str(value))} digits is beyond float64") from None
-    raise InputError(f"{what}: {value!r} is not a number; encode categories as 0/1 columns first")
-
-
-def _unknown(name: object, known: Sequence[str]) -> str:
-    import difflib
-
-    close = difflib.get_close_matches(str(name), list(known), n=1)
-    return f"unknown column {name!r}" + (
-        f"; did you mean {close[0]!r}?" if close else f"; the columns are {list(known)[:12]}"
-    )
-
-
-def _spread(values: Floats, scale: str) -> float:
-    match scale:
-        case "range":
-            return float(values.max() - values.min())
-        case "std":
-            return float(values.std())
-        case "none":
-            return 1.0
-    raise InputError(f'scale={scale!r} is unknown; use "range", "std", "none" or a mapping from column to number')
-
-
-def is_list(given: object) -> bool:
-    """Something to go through, but not a word letter by letter."""
-    return isinstance(given, Iterable) and not isinstance(given, str)
-
-
-def _by_position(row: Mapping[int, object], what: str) -> list[object]:
-    """Values under whole-number keys, for columns that have other names: 0, 1, ... are positions in any order; other
-    keys say nothing, so they must at least not be out of order."""
-    keys = [int(k) for k in row]
-    if sorted(keys) == list(range(len(keys))):
-        return [row[k] for k in range(len(keys))]
-    if keys != sorted(keys):
-        raise InputError(f"{what}: the labels {keys[:8]} are neither column names nor positions; name the values")
-    return list(row.values())
-
-
-def _groups(one_hot: object) -> dict[str, tuple[str, ...]]:
-    if one_hot is None:
-        return {}
-    cure = "give a mapping from group to its columns, for example {'housing': ['housing_own', 'housing_rent']}"
-    if not isinstance(one_hot, Mapping):
-        raise InputError(f"one_hot={one_hot!r}: {cure}")
-    for name, members in one_hot.items():
-        if not is_list(members):
-            raise InputError(f"one_hot[{name!r}]={members!r}: {cure}")
-    return {str(name): tuple(map(str, members)) for name, members in one_hot.items()}
-
-
-def _by_name(given: object, known: Sequence[str], what: str) -> dict[str, Any]:
-    if not isinstance(given, Mapping):
-        raise InputError(f"{what}={given!r}: give a mapping from column name to value")
-    _named(given, known, what)
-    return {str(name): value for name, value in given.items()}
-
-
-def _named(given: Iterable[str], known: Sequence[str], what: str) -> set[str]:
-    if not is_list(given):
-        raise InputError(f"{what}={given!r}: give a list of column names")
-    names = {str(g) for g in given}
-    for name in sorted(names):
-        if name not in known:
-            raise InputError(f"{what}: {_unknown(name, known)}")
-    return names
-
-
-def _column(series: pd.Series, name: str) -> Floats:
-    if not pd.api.types.is_any_real_numeric_dtype(series) and not pd.api.types.is_bool_dtype(series):
-        raise InputError(
-            f"column {name!r} holds {series.dtype} values; encode it as numbers or as one-hot columns first"
-        )
-    values = series.to_numpy(dtype=np.float64, na_value=np.nan)
-    if values.size == 0:
-        raise InputError("the frame has no rows; bounds and scales cannot be read from it")
-    bad = np.flatnonzero(~np.isfinite(values))
-    if bad.size:
-        raise InputError(
-            f"column {name!r}, row {series.index[bad[0]]!r}: {values[bad[0]]} is not a finite number; fill in or drop it first"
-        )
-    return values
 
 
 def _kind(name: str, series: pd.Series, values: Floats, whole: set[str], zero_one: set[str], real: set[str]) -> Kind:

@@ -10,7 +10,7 @@ import numpy as np
 from elbowroom.errors import InputError
 from elbowroom.models.base import ModelInfo, class_index
 from elbowroom.models.margins import holds_probability
-from elbowroom.problem.space import _number
+from elbowroom.problem.given import number
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Target:
         if not isinstance(self.label, Hashable):
             raise InputError(f"Target({self.label!r}): a class label is one word, number or truth value")
         if self.probability is not None:
-            tau = _number(self.probability, "Target probability")
+            tau = number(self.probability, "Target probability")
             if not 0.0 < tau < 1.0:
                 raise InputError(f"Target probability {tau} must lie strictly between 0 and 1")
             object.__setattr__(self, "probability", tau)

@@ -1,0 +1,114 @@
+"""What users hand in, checked once: numbers, names, lists, mappings and columns, with errors that name the cure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from enum import Enum
+from typing import Any, TypeVar
+
+import numpy as np
+import pandas as pd
+
+from elbowroom.errors import InputError
+from elbowroom.numerics import Floats
+
+E = TypeVar("E", bound=Enum)
+
+
+def parse_enum(enum: type[E], value: E | str, what: str) -> E:
+    if isinstance(value, enum):
+        return value
+    try:
+        return enum(value)
+    except ValueError:
+        raise InputError(f"{what}={value!r} is unknown; use one of {[e.value for e in enum]}") from None
+
+
+def number(value: object, what: str) -> float:
+    if isinstance(value, (bool, np.bool_, int, float, np.integer, np.floating)):
+        try:
+            return float(value)
+        except OverflowError:
+            raise InputError(f"{what}: a number with {len(str(value))} digits is beyond float64") from None
+    raise InputError(f"{what}: {value!r} is not a number; encode categories as 0/1 columns first")
+
+
+def unknown(name: object, known: Sequence[str]) -> str:
+    import difflib
+
+    close = difflib.get_close_matches(str(name), list(known), n=1)
+    return f"unknown column {name!r}" + (
+        f"; did you mean {close[0]!r}?" if close else f"; the columns are {list(known)[:12]}"
+    )
+
+
+def spread_of(values: Floats, scale: str) -> float:
+    match scale:
+        case "range":
+            return float(values.max() - values.min())
+        case "std":
+            return float(values.std())
+        case "none":
+            return 1.0
+    raise InputError(f'scale={scale!r} is unknown; use "range", "std", "none" or a mapping from column to number')
+
+
+def is_list(given: object) -> bool:
+    """Something to go through, but not a word letter by letter."""
+    return isinstance(given, Iterable) and not isinstance(given, str)
+
+
+def by_position(row: Mapping[int, object], what: str) -> list[object]:
+    """Values under whole-number keys, for columns that have other names: 0, 1, ... are positions in any order; other
+    keys say nothing, so they must at least not be out of order."""
+    keys = [int(k) for k in row]
+    if sorted(keys) == list(range(len(keys))):
+        return [row[k] for k in range(len(keys))]
+    if keys != sorted(keys):
+        raise InputError(f"{what}: the labels {keys[:8]} are neither column names nor positions; name the values")
+    return list(row.values())
+
+
+def one_hot_groups(one_hot: object) -> dict[str, tuple[str, ...]]:
+    if one_hot is None:
+        return {}
+    cure = "give a mapping from group to its columns, for example {'housing': ['housing_own', 'housing_rent']}"
+    if not isinstance(one_hot, Mapping):
+        raise InputError(f"one_hot={one_hot!r}: {cure}")
+    for name, members in one_hot.items():
+        if not is_list(members):
+            raise InputError(f"one_hot[{name!r}]={members!r}: {cure}")
+    return {str(name): tuple(map(str, members)) for name, members in one_hot.items()}
+
+
+def by_name(given: object, known: Sequence[str], what: str) -> dict[str, Any]:
+    if not isinstance(given, Mapping):
+        raise InputError(f"{what}={given!r}: give a mapping from column name to value")
+    named(given, known, what)
+    return {str(name): value for name, value in given.items()}
+
+
+def named(given: Iterable[str], known: Sequence[str], what: str) -> set[str]:
+    if not is_list(given):
+        raise InputError(f"{what}={given!r}: give a list of column names")
+    names = {str(g) for g in given}
+    for name in sorted(names):
+        if name not in known:
+            raise InputError(f"{what}: {unknown(name, known)}")
+    return names
+
+
+def column_of(series: pd.Series, name: str) -> Floats:
+    if not pd.api.types.is_any_real_numeric_dtype(series) and not pd.api.types.is_bool_dtype(series):
+        raise InputError(
+            f"column {name!r} holds {series.dtype} values; encode it as numbers or as one-hot columns first"
+        )
+    values = series.to_numpy(dtype=np.float64, na_value=np.nan)
+    if values.size == 0:
+        raise InputError("the frame has no rows; bounds and scales cannot be read from it")
+    bad = np.flatnonzero(~np.isfinite(values))
+    if bad.size:
+        raise InputError(
+            f"column {name!r}, row {series.index[bad[0]]!r}: {values[bad[0]]} is not a finite number; fill in or drop it first"
+        )
+    return values
