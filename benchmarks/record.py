@@ -20,13 +20,19 @@ def environment() -> dict[str, Any]:
     packages = ("elbowroom", "numpy", "scipy", "scikit-learn", "numba", "highspy")
     return {
         "commit": commit.stdout.strip() or "unknown",
-        "command": " ".join(["python -m benchmarks", *sys.argv[1:]]),
+        "command": _command(sys.argv[1:]),
         "python": platform.python_version(),
         "machine": f"{platform.system()} {platform.machine()}",
         "versions": {name: version(name) for name in packages},
         "threads": 1,
         "seed": 0,
     }
+
+
+def _command(arguments: list[str]) -> str:
+    """What was asked, without where the answer was put."""
+    kept = [a for i, a in enumerate(arguments) if "--out" not in (a, arguments[i - 1] if i else "")]
+    return " ".join(["python -m benchmarks", *kept])
 
 
 def write(name: str, content: dict[str, Any], out: Path | None = None) -> Path:
