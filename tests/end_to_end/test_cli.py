@@ -391,7 +391,11 @@ def test_ctrl_c_is_quiet(tmp_path: Path) -> None:
     os.mkfifo(pipe)  # reading it blocks until somebody writes
     words = ["explain", str(pipe), "data.csv", "--row", "0"]
     command = [sys.executable, "-c", "from elbowroom.present.cli import main; main()", *words]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+
+    def hear_interrupts() -> None:  # a background job, such as an unattended run of the suite, ignores SIGINT
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, preexec_fn=hear_interrupts) as process:
         with pipe.open("wb"):  # opens as soon as the program reads, so the interrupt meets it inside the command
             time.sleep(0.2)
             process.send_signal(signal.SIGINT)
