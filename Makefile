@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 WORKERS ?= auto
 
-.PHONY: install demo test test-all check format bench docs clean
+.PHONY: install demo test test-all check format bench bench-all docs clean
 
 install: $(STAMP)
 
@@ -41,7 +41,11 @@ format: $(STAMP)
 	$(BIN)/ruff check --fix src tests benchmarks examples
 
 bench: $(STAMP)
-	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks paper --quick
+
+bench-all: $(STAMP)
+	$(BIN)/python -m benchmarks paper
+	$(BIN)/python -m benchmarks report
 
 docs: $(STAMP)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[docs]"

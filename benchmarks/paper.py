@@ -1,20 +1,20 @@
-"""The paper's tables for one family: every instance solved, judged and attacked."""
+"""The paper's tables in this process: a loop over models, norms, radii and rows, one line per cell.
+
+`benchmarks.tables` runs all 4,320 instances with a progress bar, in parallel and resumable; this is the plain loop for
+one family and for other spaces.
+"""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
-from tests.support.hostile import hostile_points
 
-from benchmarks.attacked import attack_network
-from benchmarks.cases import RADII, ROWS, Case
+from benchmarks.cases import LINEAR, NETWORKS, RADII, ROWS, TREES, Case
 from benchmarks.data import PAPER, available, paper_data
-from elbowroom import Ball, Box, Explainer, Region, ReluNetwork, Space, TreeEnsemble
-
-ROOM = {"linf": Box, "l2": Ball}
+from benchmarks.instance import ROOM, solve_instance
+from elbowroom import Explainer, Space
 
 
 def run_paper(
@@ -26,7 +26,7 @@ def run_paper(
     limit: float = 60.0,
     space_of: Callable[[np.ndarray], Space] | None = None,
 ) -> list[dict[str, Any]]:
-    """One record per instance; ``false_points`` counts hostile points that the model's own predict puts elsewhere.
+    """One record per instance, as `solve_instance` makes it.
 
     ``space_of`` makes the space from the data; without it features are plain numbers, as in the paper.
     """
@@ -39,55 +39,24 @@ def run_paper(
         for case in cases:
             model = case.train(X, y)
             explainer = Explainer(model, None if space_of is None else space_of(X))
-            for room in (Box, Ball):
+            for room in ROOM.values():
                 explainer.explain(X[0], room=room(0.001), time_limit=1.0)  # kernels and caches are warm from here on
             for norm in norms:
                 for rho in radii:
-                    batch = [_instance(explainer, model, X[i], i, norm, rho, limit) for i in range(rows)]
+                    batch = [solve_instance(explainer, model, X[i], i, norm, rho, limit) for i in range(rows)]
                     for record in batch:
                         record.update(data=name, model=case.model, param=case.param, rho=rho, norm=norm)
                     instances += batch
-                    seconds = [r["seconds"] for r in batch]
-                    print(
-                        f"{name:10s} {case.model:6s} {case.param!s:12s} {norm:4s} {rho:<5g} "
-                        f"optimal {sum(r['status'] == 'OPTIMAL' for r in batch):2d}/{rows}  false {sum(r['false_points'] for r in batch)}  "
-                        f"median {1e3 * np.median(seconds):8.1f} ms  worst {max(seconds):7.3f} s",
-                        flush=True,
-                    )
+                    print(cell_line(name, case, norm, rho, batch), flush=True)
     return instances
 
 
-def _instance(
-    explainer: Explainer, model: Any, x: np.ndarray, row: int, norm: str, rho: float, limit: float
-) -> dict[str, Any]:
-    began = time.perf_counter()
-    answer = explainer.explain(x, room=ROOM[norm](rho), time_limit=limit)
-    seconds = time.perf_counter() - began
-    record = {
-        "row": row,
-        "status": answer.status.name,
-        "distance": None,
-        "lower_bound": answer.lower_bound,
-        "certified_radius": None,
-        "seconds": seconds,
-        "iterations": len(answer.trace),
-        "false_points": 0,
-        "hostile_points": 0,
-    }
-    if isinstance(answer, Region):
-        cuts = explainer.model.cuts if isinstance(explainer.model, TreeEnsemble) else None
-        points = hostile_points(answer.body, cuts)
-        if isinstance(explainer.model, ReluNetwork):
-            attacked, more = attack_network(model, answer.body, answer.target.label)
-            points = np.concatenate([points, more])
-            record.update(proven_margin=answer.certificate.margin, attacked_margin=attacked)
-        record.update(
-            distance=answer.distance,
-            certified_radius=rho,
-            hostile_points=len(points),
-            false_points=int((model.predict(points) != answer.target.label).sum()),
-        )
-    return record
+def cell_line(data: str, case: Case, norm: str, rho: float, batch: list[dict[str, Any]]) -> str:
+    seconds = [r["seconds"] for r in batch]
+    return (
+        f"{data:10s} {case.label:12s} {norm:4s} {rho:<5g} optimal {sum(r['status'] == 'OPTIMAL' for r in batch):2d}/{len(batch)}  "
+        f"false {sum(r['false_points'] for r in batch)}  median {1e3 * np.median(seconds):8.1f} ms  worst {max(seconds):7.3f} s"
+    )
 
 
 def summary(instances: list[dict[str, Any]]) -> dict[str, Any]:
@@ -103,3 +72,22 @@ def summary(instances: list[dict[str, Any]]) -> dict[str, Any]:
         "worst_s": float(seconds.max()),
         "total_s": float(seconds.sum()),
     }
+
+
+# ---- one family at a time -----------------------------------------------------------------------------------------------
+def run_boxes(rows: int = ROWS, limit: float = 60.0, data: Iterable[str] = PAPER) -> list[dict[str, Any]]:
+    return run_paper(TREES, ("linf",), data=data, rows=rows, limit=limit)
+
+
+def run_linear(rows: int = ROWS, limit: float = 60.0, data: Iterable[str] = PAPER) -> list[dict[str, Any]]:
+    return run_paper(LINEAR, tuple(ROOM), data=data, rows=rows, limit=limit)
+
+
+def run_networks(rows: int = ROWS, limit: float = 60.0, data: Iterable[str] = PAPER) -> list[dict[str, Any]]:
+    return run_paper(NETWORKS, tuple(ROOM), data=data, rows=rows, limit=limit)
+
+
+def run_networks_bounded(rows: int = ROWS, limit: float = 60.0, data: Iterable[str] = PAPER) -> list[dict[str, Any]]:
+    from benchmarks.networks import unit_cube
+
+    return run_paper(NETWORKS, tuple(ROOM), data=data, rows=rows, limit=limit, space_of=unit_cube)

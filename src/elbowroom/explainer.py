@@ -4,46 +4,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from enum import Enum
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from elbowroom.attempt import Attempt, Method
 from elbowroom.certify.judge import certify
 from elbowroom.errors import InputError
 from elbowroom.importers import open_model
 from elbowroom.models import LinearModel, Model, ObliqueEnsemble, ReluNetwork, TreeEnsemble
 from elbowroom.numerics import Floats
-from elbowroom.problem import Ball, Body, Box, Diamond, Direction, Distance, RecourseProblem, Room, Rule, Space, Target
-from elbowroom.problem.rooms import Shape
-from elbowroom.result import Certificate, NoRegion, RadiusResult, Region, Status, Undecided, Verdict
-from elbowroom.search.contract import Accept, Clock, OnProgress, Outcome
+from elbowroom.problem import Body, Box, Direction, Distance, RecourseProblem, Room, Rule, Space, Target
+from elbowroom.problem.given import check_run, seconds_of
+from elbowroom.problem.radii import ROOM_OF_NORM, parse_jump, parse_radii, parse_unit
+from elbowroom.problem.rooms import Radius, Shape, checked_radius, per_column
+from elbowroom.problem.slips import parse_tolerance
+from elbowroom.result import Frontier, KeptProbability, NoRegion, RadiusResult, Region, Status, Verdict, Widening
+from elbowroom.search.contract import Clock, OnProgress, Outcome
 
 if TYPE_CHECKING:
     from elbowroom.search.trees.memory import TreeMemory
-
-ROOM_OF_NORM: dict[str, type[Box] | type[Ball] | type[Diamond]] = {"linf": Box, "l2": Ball, "l1": Diamond}
-
-
-class Method(Enum):
-    """How a region is searched for."""
-
-    AUTO = "auto"
-    ADVERSARIAL = "adversarial"
-    ADVERSARIAL_SCIP = "adversarial-scip"
-    ADVERSARIAL_GUROBI = "adversarial-gurobi"
-    ONE_LEAF = "one_leaf"
-
-    @classmethod
-    def parse(cls, value: Method | str) -> Method:
-        if isinstance(value, cls):
-            return value
-        try:
-            return cls(value)
-        except ValueError:
-            raise InputError(f"method={value!r} is unknown; use one of {[m.value for m in cls]}") from None
 
 
 class Explainer:
@@ -89,17 +71,14 @@ class Explainer:
         on_progress: OnProgress | None = None,
     ) -> Region | NoRegion:
         """The closest centre whose whole room has the wanted class; see `Region` and `NoRegion`."""
-        if on_progress is not None and not callable(on_progress):
-            raise InputError(f"on_progress={on_progress!r} must be a function of one Step")
-        if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
-            raise InputError(f"seed={seed!r} must be a whole number of at least 0")
-        seconds, chosen = _seconds(time_limit), Method.parse(method)
+        check_run(seed, on_progress)
+        seconds, chosen = seconds_of(time_limit), Method.parse(method)
         if len(self.model.info.classes) == 1 and target is None:
             return self._single_class(row, room, distance)
         problem = RecourseProblem.ask(self.model, self._space, row, room, target, distance, rules)
         self._make_ready(problem.walls.shape)
         clock = Clock(seconds, on_progress)
-        attempt = _Attempt(problem, clock)
+        attempt = Attempt(problem, clock)
         outcome = attempt.run(chosen, seed, self._memory_for(problem))
         return self._answer(attempt, outcome)
 
@@ -138,7 +117,7 @@ class Explainer:
             0.0,
         )
 
-    def _answer(self, attempt: _Attempt, outcome: Outcome) -> Region | NoRegion:
+    def _answer(self, attempt: Attempt, outcome: Outcome) -> Region | NoRegion:
         problem, clock = attempt.problem, attempt.clock
         if attempt.center is not None and attempt.certificate is not None:
             lower_bound = min(outcome.lower_bound, attempt.distance)
@@ -158,6 +137,8 @@ class Explainer:
                 clock.seconds,
                 self.model.info.source,
                 tuple(clock.trace),
+                dict(outcome.counters),
+                self.widen,
             )
         none = math.isinf(outcome.lower_bound)
         return NoRegion(
@@ -172,7 +153,60 @@ class Explainer:
             outcome.method,
             clock.seconds,
             tuple(clock.trace),
+            dict(outcome.counters),
         )
+
+    # ---- distance against radius -----------------------------------------------------------------------------------------
+    def frontier(
+        self,
+        row: object,
+        radii: Sequence[float],
+        room: Room | type[Room] | str = "linf",
+        target: object = None,
+        distance: Distance | str = "l1",
+        rules: Sequence[Rule] = (),
+        time_limit: float = 60.0,
+        method: Method | str = "auto",
+        seed: int = 0,
+        on_progress: OnProgress | None = None,
+        *,
+        breakpoints: bool = False,
+        smallest_jump: float = 0.01,
+    ) -> Frontier:
+        """What more room costs: the closest region for every radius, as a DataFrame with ``.plot()``.
+
+        ``room`` is "linf", "l2", "l1" (or `Box`, `Ball`, `Diamond`), with radii in units of the scales; or a room with a
+        size per feature, which the radii multiply. Radii are sorted. ``time_limit`` is for all radii together. Every
+        answer equals that of `explain`; radii help each other, because a larger room is never closer. With
+        ``breakpoints``, the radii at which the distance jumps by at least ``smallest_jump`` are found and proven, too.
+        """
+        from elbowroom.search.breakpoints import cell_support, find_jumps
+        from elbowroom.search.frontier import Front, Known, Point, told_as
+
+        check_run(seed, on_progress)
+        seconds, chosen, sizes = seconds_of(time_limit), Method.parse(method), parse_radii(radii)
+        least = parse_jump(smallest_jump)
+        unit, unit_name = parse_unit(room, self._space)
+        if len(self.model.info.classes) == 1 and target is None:
+            nothing = [self._single_class(row, unit.times(size), distance) for size in sizes]
+            return Frontier.of(sizes, nothing, unit_name)
+        first = RecourseProblem.ask(self.model, self._space, row, unit.times(sizes[0]), target, distance, rules)
+        self._make_ready(first.walls.shape)
+        memory, clock = self._memory_for(first), Clock(seconds)
+
+        def ask(radius: float, known: Known, seconds: float) -> Point:
+            problem = replace(first, room=unit.times(radius))
+            attempt = Attempt(problem, Clock(seconds, told_as(radius, clock, on_progress)))
+            outcome = attempt.run(chosen, seed, memory, known)
+            return Point(radius, self._answer(attempt, outcome), outcome.tolerance)
+
+        front = Front(ask, clock)
+        front.walk(sizes)
+        answers = [point.answer for point in front.points]
+        if not breakpoints:
+            return Frontier.of(sizes, answers, unit_name)
+        jumps = find_jumps(front, least, cell_support(first, unit.walls(self._space)))
+        return Frontier.of(sizes, answers, unit_name, jumps.found, jumps.complete, least)
 
     # ---- judging any answer -------------------------------------------------------------------------------------------
     def certify(
@@ -190,12 +224,9 @@ class Explainer:
         (for a `Region`: its own target). With ``factual``, immutable and one-way features limit the room as they would
         in `explain`; without it, immutable features stay at the centre's value and the others move both ways.
         """
-        seconds = _seconds(time_limit)
+        seconds = seconds_of(time_limit)
         if isinstance(center, Region):
-            if center.space.names != self._space.names:
-                raise InputError(
-                    f"the region is about the columns {list(center.space.names)}, not {list(self._space.names)}"
-                )
+            self._same_columns(center)
             if room is None and target is None:
                 return certify(self.model, center.target, center.body, seconds)
             target = center.target if target is None else target
@@ -206,17 +237,22 @@ class Explainer:
         point = self._space.row(center, "center")
         problem = self._about(point, room, target, None if factual is None else self._space.row(factual, "factual"))
         if ((point < problem.lower) | (point > problem.upper)).any():
-            f = int(np.flatnonzero((point < problem.lower) | (point > problem.upper))[0])
-            raise InputError(
-                f"center, column {self._space.names[f]!r}: {point[f]:g} lies outside [{problem.lower[f]:g}, "
-                f"{problem.upper[f]:g}]; widen the bounds of the space or move the centre"
-            )
+            raise self._outside(point, problem)
         return certify(self.model, problem.target, problem.body(point), seconds)
 
-    def _about(self, point: Floats, room: Room, target: object, factual: Floats | None) -> RecourseProblem:
+    def _outside(self, point: Floats, problem: RecourseProblem) -> InputError:
+        f = int(np.flatnonzero((point < problem.lower) | (point > problem.upper))[0])
+        return InputError(
+            f"center, column {self._space.names[f]!r}: {point[f]:g} lies outside [{problem.lower[f]:g}, "
+            f"{problem.upper[f]:g}]; widen the bounds of the space or move the centre"
+        )
+
+    def _about(
+        self, point: Floats, room: Room, target: object, factual: Floats | None, space: Space | None = None
+    ) -> RecourseProblem:
         """The question whose answer would be ``point``; without a target, the class that the model gives the point;
         without a factual, features have no direction."""
-        space = self._space
+        space = space or self._space
         if factual is None:
             both_ways = tuple(replace(f, direction=Direction.ANY) for f in space.features)
             space, factual = replace(space, features=both_ways), point
@@ -237,7 +273,7 @@ class Explainer:
             raise InputError(f'norm={norm!r} is unknown; use "linf", "l2" or "l1"')
         from elbowroom.search.radius import largest_radius
 
-        seconds = _seconds(time_limit)
+        seconds = seconds_of(time_limit)
         values = self._space.row(point, "point")
         problem = self._about(values, ROOM_OF_NORM[norm](1.0), target, None)
         shape = problem.walls.shape
@@ -249,89 +285,78 @@ class Explainer:
 
         return largest_radius(self.model, self._space, values, problem.target, shape, accept, clock)
 
+    # ---- what a slip of the hand does ------------------------------------------------------------------------------------
+    def probability_kept(
+        self,
+        center: object,
+        sigma: Radius,
+        target: object = None,
+        *,
+        factual: object = None,
+        tolerance: float = 1e-3,
+        time_limit: float = 10.0,
+    ) -> KeptProbability:
+        """The chance that a Gaussian slip of ``center`` keeps the class: two proven bounds, for trees and linear models.
 
-@dataclass
-class _Attempt:
-    """One search: offers candidates to the judge and keeps the best accepted one, whatever becomes of the engine."""
+        ``sigma`` is the standard deviation: a number in units of the scales, or raw units per feature. Immutable
+        features and categories do not slip, values beyond a limit are moved to it, whole numbers move by completed
+        steps. ``center`` is a row or a `Region`, whose own target and limits then count, and whose room gives the
+        conservative bound ``inside``. The bounds are at most ``tolerance`` apart, unless the time ends first.
+        """
+        from elbowroom.certify.kept import kept_probability
+        from elbowroom.certify.slips import Slip
 
-    problem: RecourseProblem
-    clock: Clock
-    center: Floats | None = None
-    certificate: Certificate | None = None
-    distance: float = math.inf
+        seconds, width = seconds_of(time_limit), parse_tolerance(tolerance)
+        space, room = self._space, None
+        if isinstance(center, Region):
+            self._same_columns(center)
+            if target is None and factual is None and center.certificate.fingerprint == self.model.fingerprint:
+                room = center.body  # certified for this model and this target, within these limits
+            target = center.target if target is None else target
+            factual = center.factual_values if factual is None else factual
+            space, center = center.space, center.body.center
+        point = space.row(center, "center")
+        spread = per_column(checked_radius(sigma, "sigma", needed=True), space, "sigma")
+        problem = self._about(
+            point, Box(0.0), target, None if factual is None else space.row(factual, "factual"), space
+        )
+        if ((point < problem.lower) | (point > problem.upper)).any():
+            raise self._outside(point, problem)
+        slip = Slip(point, np.where(problem.immutable, 0.0, spread), problem.lower, problem.upper, space.whole)
+        return kept_probability(self.model, problem.target, slip, room, width, seconds)
 
-    def __call__(self, center: Floats, seconds: float | None = None, /) -> Verdict:
-        """Judge a candidate, in so many seconds; the best accepted one is the answer."""
-        center = np.asarray(center, dtype=np.float64) + 0.0
-        if not self.problem.admissible(center):
-            return Undecided("the centre breaks a limit, a whole number, a one-hot group or a rule")
-        body = self.problem.body(center)
-        verdict = certify(self.problem.model, self.problem.target, body, self._left(seconds))
-        if isinstance(verdict, Certificate):
-            distance = self.problem.measure(center)
-            if distance < self.distance:
-                self.center, self.certificate, self.distance = body.center, verdict, distance
-                self.clock.report(best_distance=distance, note="certified")
-        return verdict
+    # ---- the widest intervals around a centre ------------------------------------------------------------------------
+    def widen(self, region: Region, *, order: Sequence[str] | None = None, time_limit: float = 60.0) -> Widening:
+        """The widest box around the centre of a region, in which every side is proven maximal or said not to be.
 
-    def about(self, problem: RecourseProblem) -> Accept:
-        """The judge for a related question of the engine's own; what it accepts is no answer to this one."""
+        The columns named in ``order`` get as much as they can before the others; by default those that the answer
+        changes come first. Limits, one-way and immutable features hold as in `explain`; categories stay as they are.
+        """
+        from elbowroom.search.widen import widest_box
 
-        def judge(center: Floats, seconds: float | None = None, /) -> Verdict:
-            return certify(problem.model, problem.target, problem.body(center), self._left(seconds))
-
-        return judge
-
-    def _left(self, seconds: float | None) -> float:
-        """What is left of the time limit, or less if the engine asks for less."""
-        left = max(self.clock.remaining, 0.05)
-        return left if seconds is None else min(left, max(seconds, 0.0))
-
-    def run(self, method: Method, seed: int, memory: TreeMemory | None) -> Outcome:
-        """The engine's outcome; an interrupt ends the search with the best certified answer so far."""
-        try:
-            return self._trivial() or self._engine(method, seed, memory)
-        except KeyboardInterrupt:
-            return Outcome(
-                "interrupted",
-                min(self.clock.lower_bound, self.distance),
-                reason="interrupted before a region was certified",
+        seconds = seconds_of(time_limit)
+        if not isinstance(region, Region):
+            raise InputError(f"widen takes a Region, not {type(region).__name__}; use certify or radius for a point")
+        self._same_columns(region)
+        if not region.is_box:
+            raise InputError(
+                f"a {region.body.shape.value} has no sides that could grow one by one; "
+                "ask with room=Box(...) and widen that answer"
             )
+        problem = RecourseProblem.ask(
+            self.model, region.space, region.factual_values, region.room, region.target, region.metric
+        )
 
-    def _engine(self, method: Method, seed: int, memory: TreeMemory | None) -> Outcome:
-        from elbowroom.search.engines import search_auto, search_heuristic, search_paper
-        from elbowroom.search.solvers.protocol import SolverName
+        def accept(body: Body, seconds: float) -> Verdict:
+            return certify(self.model, problem.target, body, seconds)
 
-        match method:
-            case Method.AUTO:
-                return search_auto(self.problem, self, self.clock, seed, memory)
-            case Method.ADVERSARIAL:
-                return search_paper(self.problem, self, self.clock, seed, SolverName.HIGHS)
-            case Method.ADVERSARIAL_SCIP:
-                return search_paper(self.problem, self, self.clock, seed, SolverName.SCIP)
-            case Method.ADVERSARIAL_GUROBI:
-                return search_paper(self.problem, self, self.clock, seed, SolverName.GUROBI)
-            case Method.ONE_LEAF:
-                return search_heuristic(self.problem, self, self.clock, seed)
+        return widest_box(region, problem, order, accept, Clock(seconds))
 
-    def _trivial(self) -> Outcome | None:
-        """Answers that need no search: nothing can exist, the factual is good already, or nothing may move."""
-        problem = self.problem
-        if problem.trouble is not None:
-            return Outcome("limits", math.inf, reason=problem.trouble)
-        if problem.admissible(problem.factual):
-            verdict = self(problem.factual)
-            if isinstance(verdict, Certificate):
-                return Outcome("factual", 0.0, verdict.body.center, verdict)
-            if bool((problem.lower == problem.upper).all()):
-                if isinstance(verdict, Undecided):
-                    return Outcome(
-                        "limits", 0.0, reason=f"nothing may move, and the judge could not decide: {verdict.reason}"
-                    )
-                return Outcome(
-                    "limits", math.inf, reason="every feature is immutable, and the factual itself is not good"
-                )
-        return None
+    def _same_columns(self, region: Region) -> None:
+        if region.space.names != self._space.names:
+            raise InputError(
+                f"the region is about the columns {list(region.space.names)}, not {list(self._space.names)}"
+            )
 
 
 def _open(model: object, space: Space | None, data: object) -> tuple[Model, Callable[[Floats], npt.NDArray[Any]]]:
@@ -346,11 +371,3 @@ def _open(model: object, space: Space | None, data: object) -> tuple[Model, Call
         named = replace(opened.model, info=replace(opened.model.info, names=space.names))
         return named, opened.predict
     return opened.model, opened.predict
-
-
-def _seconds(time_limit: object) -> float:
-    if isinstance(time_limit, bool) or not isinstance(time_limit, (int, float, np.integer, np.floating)):
-        raise InputError(f"time_limit={time_limit!r} must be a number of seconds")
-    if math.isnan(time_limit) or time_limit < 0:
-        raise InputError(f"time_limit={time_limit!r} must be a number of seconds of at least 0")
-    return float(time_limit)

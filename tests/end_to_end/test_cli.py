@@ -107,6 +107,20 @@ def test_explain_prints_and_writes(files: Path, tmp_path: Path) -> None:
     attack(Explainer(joblib.load(files / "model.joblib"), region.space).predict, region.body, "approved")
 
 
+def test_explain_widens(files: Path, tmp_path: Path) -> None:
+    out = ("--widen", "--output", tmp_path / "wide.json")
+    words = ("explain", files / "model.joblib", files / "data.csv", *row(files), *HOUSE)
+    result = run(*words, *out)
+    assert result.exit_code == 0 and "can be moved further" in result.stdout
+    narrow, wide = Region.from_json(files / "region.json"), Region.from_json(tmp_path / "wide.json")
+    assert (wide.lower <= narrow.lower).all() and (wide.upper >= narrow.upper).all()
+    assert (wide.upper - wide.lower > narrow.upper - narrow.lower).any()
+    attack(Explainer(joblib.load(files / "model.joblib"), wide.space).predict, wide.body, "approved")
+    checked = run("check", tmp_path / "wide.json", files / "model.joblib", "--trust-pickle")
+    assert checked.exit_code == 0 and "Valid" in checked.stdout
+    refused(run(*words, "--widen", "--room", "ball"), "--room box")
+
+
 def test_json_is_all_there_is_on_stdout(files: Path) -> None:
     result = run("explain", files / "model.joblib", files / "data.csv", *row(files), *HOUSE, "--json")
     assert result.exit_code == 0

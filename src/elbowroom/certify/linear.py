@@ -1,7 +1,7 @@
 """The judge for linear models.
 
-A row asks for w.x + b >= needed at every point x of the body, where needed covers the original's rounding at the
-largest |x| of the body. Let c be the centre and t_f >= 0 the shift of column f towards the side that hurts
+A row asks for w.x + b >= needed at every point x of the body, where needed covers the original's rounding: at the
+largest |x| of the body, and for boxes at the worst end of each column alone (see `_magnitude`). Let c be the centre and t_f >= 0 the shift of column f towards the side that hurts
 (down where w_f > 0, up where w_f < 0). The row holds iff
 
     max { sum_f |w_f| t_f : t in the shape, 0 <= t_f <= cap_f }  <=  spare  =  w.c + b - needed,
@@ -19,7 +19,7 @@ from fractions import Fraction
 import numpy as np
 
 from elbowroom.certify.linear_shapes import ShiftProblem, ShiftVerdict, largest_gain
-from elbowroom.models.linear import LinearModel
+from elbowroom.models.linear import Affine, LinearModel
 from elbowroom.models.margins import linear_margins
 from elbowroom.numerics import Bools, Floats
 from elbowroom.problem.body import Body
@@ -55,16 +55,18 @@ def judge_linear(model: LinearModel, target: Target, body: Body, deadline: float
     """Certificate, a point of the body that fails (or is too close to tell), or Undecided at the deadline."""
     start = time.perf_counter()
     margins = linear_margins(model, target.index(model.info), target.probability)
-    magnitude = np.maximum(np.abs(body.lower), np.abs(body.upper))
+    affine, largest = margins.affine, np.maximum(np.abs(body.lower), np.abs(body.upper))
     with np.errstate(over="ignore", invalid="ignore"):
-        needed = margins.affine.error(magnitude) + margins.slack
-        size = np.abs(margins.affine.weight) @ magnitude + np.abs(margins.affine.bias)
+        needed = np.array(
+            [affine.error(_magnitude(affine, j, body))[j] + margins.slack[j] for j in range(margins.slack.size)]
+        )
+        size = np.abs(affine.weight) @ largest + np.abs(affine.bias) + affine.error(largest)
     if not (np.isfinite(needed).all() and np.isfinite(size).all()):
         return Undecided("the scores overflow float64 inside the region", time.perf_counter() - start)
     smallest = Fraction(10) ** 400
     reason = ""
     for j in range(needed.size):
-        row = _read_row(margins.affine.weight[j], float(margins.affine.bias[j]), float(needed[j]), body)
+        row = _read_row(affine.weight[j], float(affine.bias[j]), float(needed[j]), body)
         gain = _worst_gain(row, body, deadline)
         if gain.point is not None:
             label = model.info.classes[int(model.info.labels_of(model.scores(gain.point[None]))[0])]
@@ -84,6 +86,23 @@ def judge_linear(model: LinearModel, target: Target, body: Body, deadline: float
         Shape.DIAMOND: "linear: weak duality over the clipped diamond",
     }[body.shape]
     return Certificate(model.fingerprint, target, body, method, max(0.0, _down(smallest)), seconds, ASSUMPTIONS)
+
+
+def _magnitude(affine: Affine, j: int, body: Body) -> Floats:
+    """The |x| at which the rounding of row j must be covered.
+
+    In a box the columns are independent. Let u be the end of column f that hurts and e <= |w| the slope of the error:
+    every x on the other side of u has w (x - u) = |w| |x - u| >= e (|x| - |u|), it gains at least what it adds in
+    rounding. So the rounding at u is enough. Otherwise, and in round shapes, it is counted at the largest |x|.
+    """
+    largest = np.maximum(np.abs(body.lower), np.abs(body.upper))
+    if body.shape is not Shape.BOX:
+        return largest
+    weight = affine.weight[j]
+    steep = (np.abs(weight) >= affine.error_slope[j]) & (weight != 0.0)
+    for members in body.free_groups:
+        steep[members] = False
+    return np.where(steep, np.abs(np.where(weight > 0.0, body.lower, body.upper)), largest)
 
 
 def _read_row(weight: Floats, bias: float, needed: float, body: Body) -> _Row:

@@ -9,8 +9,9 @@ f(x) = c + sum_q v_q relu(w_q . x + b_q). On a box, for ANY slopes theta_q in [0
 so that f(x) >= c + sum theta v (w.x + b) + sum v (alpha + beta.x), whose minimum over the box is explicit. The result is
 a proof whatever theta and beta are. Good ones come from a linear program whose rows are the sorted envelope cuts of
 Anderson et al. (2020), much tighter than chords because they see single inputs; nothing else of the program's answer
-is believed. Inputs along which f is monotone are fixed; where f is concave its minimum lies at a corner, and a split
-input takes only its two ends.
+is believed. Multipliers that do not prove a part as a whole often prove it piece by piece (`corners`), at a tiny share
+of the cost of new ones. Inputs along which f is monotone are fixed; where f is concave its minimum lies at a corner, and
+a split input takes only its two ends.
 """
 
 from __future__ import annotations
@@ -22,9 +23,10 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import count
 
-import highspy
 import numpy as np
 
+from elbowroom.certify.box_program import BoxProgram, quiet_solver
+from elbowroom.certify.corners import proven_at_corners
 from elbowroom.certify.inputs import InputSet
 from elbowroom.certify.intervals import Interval
 from elbowroom.models import Affine
@@ -35,6 +37,8 @@ _LITTLE = 0.02  # share of the gap that a round must close
 _SHARE = 0.1  # split points closer to an end than this share of the range move to the middle
 _NARROWEST = 1e-9  # inputs are not split below this share of the region
 _ROOM_FOR_ERRORS = 1.01
+# Operations for the corners of one part: more after every part that stayed open, never more than half a second.
+_WORK, _MOST_WORK = 2e7, 4e8
 
 
 class Open(Enum):
@@ -84,26 +88,6 @@ def proven_value(f: Neuron, at: Interval, inputs: InputSet, theta: Floats, beta:
     return float(f.constant + terms.sum() + lowest - error * _ROOM_FOR_ERRORS - TINY)
 
 
-def sorted_cuts(a: Floats, z0: Floats, t: Floats) -> Floats:
-    """Slopes (in t, 0 <= t <= 1) of the concave envelopes of relu(z0 + a.t) at t, one row per neuron of open sign.
-
-    Start at the corner where z is largest and move inputs to their other end, those nearest to it first, until z would
-    become negative: inputs before that keep their slope, the one at which it happens shares, the others have none.
-    """
-    rows = np.arange(len(a))
-    towards = np.where(a >= 0.0, t, 1.0 - t)
-    order = np.argsort(towards, axis=1, kind="stable")
-    size = np.take_along_axis(np.abs(a), order, axis=1)
-    top = z0 + np.maximum(a, 0.0).sum(axis=1)
-    left = top[:, None] - np.cumsum(size, axis=1)
-    last = np.argmax(left < 0.0, axis=1)
-    kept = np.where(np.arange(a.shape[1]) < last[:, None], size, 0.0)
-    kept[rows, last] = left[rows, last] + size[rows, last]
-    slope = np.zeros_like(a)
-    np.put_along_axis(slope, order, kept, axis=1)
-    return np.asarray(slope * np.where(a >= 0.0, 1.0, -1.0))
-
-
 @dataclass(frozen=True, eq=False)
 class _Node:
     inputs: InputSet
@@ -127,9 +111,8 @@ class BoxSearch:
 
     def __init__(self, f: Neuron, needed: float, deadline: float, attempt: Callable[[Floats], None]) -> None:
         self.f, self.needed, self.deadline, self.attempt = f, needed, deadline, attempt
-        self.solver = highspy.Highs()  # type: ignore[no-untyped-call]
-        for option, value in (("output_flag", False), ("threads", 1), ("presolve", "off"), ("solver", "simplex")):
-            self.solver.setOptionValue(option, value)
+        self.solver = quiet_solver()
+        self.looks = 0
 
     def settle(self, inputs: InputSet) -> float | Open:
         """The smallest proven value (at least needed), or why there is none. ``attempt`` sees every low point and raises
@@ -199,37 +182,53 @@ class BoxSearch:
             value = proven_value(self.f, at, inputs, np.zeros(v.size), np.zeros(W.shape))
             return _Looked(value, point, node, None, False)
         inherited = np.isin(node.neurons, N)
-        program = _Program(self, z0, a, v, at, P, N, node.neurons[inherited], node.cuts[inherited][:, columns] * width)
-        value, last, t = -np.inf, -np.inf, np.full(columns.size, 0.5)
-        if not inherited.any():
-            program.add(N, sorted_cuts(a[N], z0[N], t))
+        program = BoxProgram(
+            self.solver, z0, a, v, at, P, N, node.neurons[inherited], node.cuts[inherited][:, columns] * width
+        )
+        value = self._cut(program, at, inputs, columns, width, fresh=not inherited.any())
+        point = inputs.lower.copy()
+        point[columns] += program.t * width
+        point = np.clip(point, inputs.lower, inputs.upper)
+        if value < self.needed:
+            self.attempt(point)
+            self.attempt(self._descend(point, inputs))
+        neurons, cuts = program.tight()
+        in_x = np.zeros((len(cuts), W.shape[1]))
+        in_x[:, columns] = cuts / width
+        wide = width > self._narrow[columns]
+        column = self._column(columns, wide, a, z0, v, N, P, program.t, program.heights)
+        return _Looked(value, point, _Node(inputs, neurons, in_x), column, not P.size)
+
+    def _cut(
+        self, program: BoxProgram, at: Interval, inputs: InputSet, columns: Ints, width: Floats, fresh: bool
+    ) -> float:
+        """Rounds of cuts, then corner by corner with the best multipliers; the best proven value."""
+        f, value, last = self.f, -np.inf, -np.inf
+        theta, beta = np.zeros(f.out.size), np.zeros(f.layer.weight.shape)
+        if fresh:
+            program.cut(everywhere=True)
         for k in range(_ROUNDS):
-            solved = program.solve()
-            if solved is None:
+            found = program.solve()
+            if found is None:
                 break
-            t, y, theta, mixed = solved
-            beta = np.zeros(W.shape)
-            beta[np.ix_(N, columns)] = mixed / width
-            value = max(value, proven_value(self.f, at, inputs, theta, beta))
+            slopes = np.zeros(f.layer.weight.shape)
+            slopes[np.ix_(program.N, columns)] = found.mixed / width
+            proven = proven_value(f, at, inputs, found.theta, slopes)
+            if proven > value:
+                value, theta, beta = proven, found.theta, slopes
             if value >= self.needed or (k > 1 and value - last < _LITTLE * abs(self.needed - value)):
                 break
             if time.perf_counter() > self.deadline:
                 break
             last = value
-            slopes = sorted_cuts(a[N], z0[N], t)
-            if not program.add(N, slopes, y, t):
+            if not program.cut():
                 break
-        point = inputs.lower.copy()
-        point[columns] += t * width
-        point = np.clip(point, inputs.lower, inputs.upper)
-        self.attempt(point)
-        self.attempt(self._descend(point, inputs))
-        neurons, cuts = program.tight()
-        in_x = np.zeros((len(cuts), W.shape[1]))
-        in_x[:, columns] = cuts / width
-        wide = width > self._narrow[columns]
-        column = self._column(columns, wide, a, z0, v, N, P, t, program.heights)
-        return _Looked(value, point, _Node(inputs, neurons, in_x), column, not P.size)
+        if value >= self.needed:
+            return value
+        self.looks += 1
+        work = min(_WORK * self.looks, _MOST_WORK)
+        cornered = proven_at_corners(f.layer, f.out, f.constant, at, inputs, theta, beta, self.needed, work)
+        return value if cornered is None else cornered
 
     def _descend(self, x: Floats, inputs: InputSet) -> Floats:
         """Corner to corner along the gradient while f falls."""
@@ -282,96 +281,3 @@ def _parts(looked: _Looked) -> list[InputSet]:
     if min(at - low, high - at) < _SHARE * (high - low):
         at = 0.5 * (low + high)
     return list(inputs.halves(i, at))
-
-
-class _Program:
-    """min v.y + linear part over 0 <= t <= 1; y >= z, y >= 0 where v > 0, y <= cuts where v < 0."""
-
-    def __init__(
-        self, search: BoxSearch, z0: Floats, a: Floats, v: Floats, at: Interval, P: Ints, N: Ints, neurons: Ints,
-        slopes: Floats,
-    ) -> None:  # fmt: skip
-        self.solver, self.z0, self.a, self.v, self.P, self.N = search.solver, z0, a, v, P, N
-        n = a.shape[1]
-        self.n = n
-        sure: Bools = at.low >= 0.0
-        self.linear = (v * sure) @ a
-        cost = np.concatenate([self.linear, v[P], v[N]])
-        upper = np.concatenate([np.ones(n), np.maximum(at.high[P], 0.0), np.maximum(at.high[N], 0.0)])
-        rows = np.hstack([-a[P], np.eye(P.size), np.zeros((P.size, N.size))])
-        program = highspy.HighsLp()
-        program.num_col_, program.num_row_ = cost.size, P.size
-        program.col_cost_, program.col_lower_, program.col_upper_ = cost, np.zeros(cost.size), upper
-        program.row_lower_, program.row_upper_ = z0[P], np.full(P.size, highspy.kHighsInf)
-        where = np.nonzero(rows)
-        program.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
-        program.a_matrix_.start_ = np.searchsorted(where[0], np.arange(P.size + 1)).astype(np.int32)
-        program.a_matrix_.index_ = where[1].astype(np.int32)
-        program.a_matrix_.value_ = rows[where]
-        self.solver.passModel(program)
-        self.neurons: list[int] = []
-        self.slopes: list[Floats] = []
-        self.tops: list[float] = []
-        self.heights = np.zeros(N.size)
-        self.t = np.zeros(n)
-        self.place = {int(q): k for k, q in enumerate(N)}
-        self.add(neurons, slopes)
-
-    def add(self, neurons: Ints, slopes: Floats, y: Floats | None = None, t: Floats | None = None) -> bool:
-        """Rows y_q <= top + slope . t; with y and t only those that cut the point off. True if any was added."""
-        if not len(neurons):
-            return False
-        top = np.maximum(
-            np.maximum(-slopes, 0.0).sum(axis=1),
-            self.z0[neurons] + np.maximum(self.a[neurons] - slopes, 0.0).sum(axis=1),
-        )
-        some = np.ones(len(neurons), dtype=bool) if y is None or t is None else y > top + slopes @ t + 1e-8
-        if not some.any():
-            return False
-        chosen = np.flatnonzero(some)
-        index, value, starts = [], [], [0]
-        for k in chosen:
-            used = np.flatnonzero(slopes[k])
-            index.append(np.append(used, self.n + self.P.size + self.place[int(neurons[k])]))
-            value.append(np.append(-slopes[k][used], 1.0))
-            starts.append(starts[-1] + used.size + 1)
-            self.neurons.append(int(neurons[k]))
-            self.slopes.append(slopes[k])
-            self.tops.append(float(top[k]))
-        self.solver.addRows(
-            chosen.size, np.full(chosen.size, -highspy.kHighsInf), top[chosen], starts[-1],
-            np.array(starts[:-1], dtype=np.int32), np.concatenate(index).astype(np.int32), np.concatenate(value),
-        )  # fmt: skip
-        return True
-
-    def solve(self) -> tuple[Floats, Floats, Floats, Floats] | None:
-        """t, y of N, theta, and per neuron of N the mixed slope that the multipliers of its cuts suggest."""
-        self.solver.run()
-        solution = self.solver.getSolution()
-        x, dual = np.array(solution.col_value), np.array(solution.row_dual)
-        if x.size != self.n + self.P.size + self.N.size or dual.size != self.P.size + len(self.neurons):
-            return None
-        if not (np.isfinite(x).all() and np.isfinite(dual).all()):
-            return None
-        self.t = np.clip(x[: self.n], 0.0, 1.0)
-        self.heights = x[self.n + self.P.size :]
-        theta = np.zeros(self.v.size)
-        theta[self.P] = np.clip(dual[: self.P.size] / self.v[self.P], 0.0, 1.0)
-        weight = np.maximum(-dual[self.P.size :], 0.0)
-        mixed, total = np.zeros((self.N.size, self.n)), np.zeros(self.N.size)
-        places = np.array([self.place[q] for q in self.neurons], dtype=np.int64)
-        if places.size:
-            np.add.at(total, places, weight)
-            np.add.at(mixed, places, weight[:, None] * np.array(self.slopes))
-        # a neuron without multipliers stays at its upper limit, a constant: slope 0
-        return self.t, self.heights, theta, mixed / np.maximum(total, -self.v[self.N])[:, None]
-
-    def tight(self) -> tuple[Ints, Floats]:
-        """Cuts that hold with equality at the last point."""
-        if not self.neurons:
-            return np.zeros(0, dtype=np.int64), np.zeros((0, self.n))
-        slopes = np.array(self.slopes)
-        places = np.array([self.place[q] for q in self.neurons])
-        slack = np.array(self.tops) + slopes @ self.t - self.heights[places]
-        keep = slack < 1e-7
-        return np.array(self.neurons, dtype=np.int64)[keep], slopes[keep]

@@ -14,6 +14,7 @@ from elbowroom.present.numbers import REACH_DIGITS, ShownRound, about, exact, fl
 from elbowroom.problem.rooms import Shape
 from elbowroom.problem.space import Direction, Feature, Kind
 from elbowroom.result.region import Region
+from elbowroom.result.widening import OPEN_FROM
 
 SEPARATORS: Final = ("_", "=", ".", ":", " ", "/", "-")  # between the name of a one-hot group and its category
 
@@ -61,6 +62,8 @@ class Line:
     reach: str = ""  # balls and diamonds: how far from the centre if nothing else is off
     choices: tuple[str, ...] = ()  # categories allowed inside the region
     extent: Extent | None = None
+    open_below: bool = False  # so long that only the other end is worth saying
+    open_above: bool = False
 
     def with_unit(self, text: str) -> str:
         return f"{text} {self.unit}" if self.unit else text
@@ -74,7 +77,18 @@ class Line:
             return "yes or no" if self.moving else self.center
         if not self.moving:
             return self.with_unit(self.center)
-        return self.with_unit(f"{self.low} to {self.high}")
+        return self.open_text or self.with_unit(f"{self.low} to {self.high}")
+
+    @property
+    def open_text(self) -> str:
+        """An interval without an end worth saying; how far it is proven is said all the same."""
+        if self.open_below and self.open_above:
+            return f"any number (proven from {self.low} to {self.high})"
+        if self.open_above:
+            return f"at least {self.with_unit(self.low)} (proven up to {self.high})"
+        if self.open_below:
+            return f"at most {self.with_unit(self.high)} (proven down to {self.low})"
+        return ""
 
 
 @dataclass(frozen=True)
@@ -141,8 +155,7 @@ def _single(region: Region, f: int, feature: Feature, rounded: ShownRound | None
             texts = (rounded.lows[f], rounded.centers[f], rounded.highs[f])
             reach = rounded.reaches[f]
         else:
-            shown = interval(low, center, high, whole=sort is Sort.WHOLE)
-            texts = (shown.low, shown.center, shown.high)
+            texts = _interval_texts(region, f, whole=sort is Sort.WHOLE)
         factual_text = exact(factual) if factual == center and not moving else about(factual)
     return Line(
         feature.name,
@@ -158,13 +171,41 @@ def _single(region: Region, f: int, feature: Feature, rounded: ShownRound | None
         note=_note(feature),
         reach=reach,
         extent=_extent(region, f),
+        open_below=not reach and _is_open(region, f)[0],
+        open_above=not reach and _is_open(region, f)[1],
     )
+
+
+def _is_open(region: Region, f: int) -> tuple[bool, bool]:
+    """Does the interval reach so far below and above the centre that nobody cares where it ends?"""
+    far, body = 0.999 * OPEN_FROM * float(region.space.scale[f]), region.body  # ends are rounded inwards
+    return bool(body.center[f] - body.lower[f] >= far), bool(body.upper[f] - body.center[f] >= far)
+
+
+def _interval_texts(region: Region, f: int, whole: bool) -> tuple[str, str, str]:
+    """Low, centre and high as shown. Digits follow the width of an interval: a far end must not blur the near one, so
+    it is rounded alone."""
+    low, center, high = (float(a[f]) for a in (region.body.lower, region.body.center, region.body.upper))
+    below, above = _is_open(region, f)
+    scale = float(region.space.scale[f])
+    near_low = center - (scale if above else high - center) if below and not whole else low
+    near_high = center + (scale if below else center - low) if above and not whole else high
+    near = interval(near_low, center, near_high, whole)
+    far = interval(low, center, high, whole)
+    return far.low if below else near.low, near.center, far.high if above else near.high
 
 
 def _extent(region: Region, f: int) -> Extent:
     body, space = region.body, region.space
     factual, center = float(region.factual_values[f]), float(body.center[f])
-    values = [factual, center, float(body.lower[f]), float(body.upper[f])]
+    below, above = _is_open(region, f)
+    width = max(abs(factual - center), float(space.scale[f]))
+    values = [
+        factual,
+        center,
+        min(factual, center) - width if below else float(body.lower[f]),
+        max(factual, center) + width if above else float(body.upper[f]),
+    ]
     ends = [float(b) for b in (space.lower[f], space.upper[f]) if np.isfinite(b)]
     low, high = min(values + ends), max(values + ends)
     if len(ends) < 2:  # an open side: leave a margin, there is more beyond

@@ -1,4 +1,4 @@
-"""The command line: ``elbowroom demo | explain | check | radius | chance``.
+"""The command line: ``elbowroom demo | explain | check | radius | frontier | chance``.
 
 Exit codes: 0 a region was found (or a check passed), 2 bad input, 3 proven that no region exists, 4 unknown,
 5 a checked claim does not hold (refuted, or made for another model), 130 interrupted.
@@ -161,6 +161,9 @@ def explain(
         typer.Option(help="A one-hot group: NAME (all columns NAME_...) or NAME=column,column; repeat."),
     ] = None,
     at_most: Annotated[int | None, typer.Option(help="At most so many features change.", min=0)] = None,
+    widen: Annotated[
+        bool, typer.Option("--widen", help="Then grow the box to the widest certified intervals (--room box only).")
+    ] = False,
     scale: Scale = ScaleName.RANGE,
     bounds: Bounds = BoundsName.DATA,
     label: Labels = None,
@@ -176,7 +179,10 @@ def explain(
     """The closest region around which the model says something else."""
     from elbowroom.present import questions
     from elbowroom.present.progress import SearchProgress
+    from elbowroom.result import Region
 
+    if widen and room is not RoomName.BOX:
+        raise InputError(f"--widen grows the sides of a box; use --room box instead of --room {room.value}")
     space_room = questions.parse_room(room.value, radius or ["0.05"])
     question = questions.read_question(
         model, data, row, label or [], trust_pickle, immutable or [], increasing or [], decreasing or [], integer or [],
@@ -195,14 +201,18 @@ def explain(
             seed=seed,
             on_progress=progress,
         )
+    widening = answer.widen(time_limit=time_limit) if widen and isinstance(answer, Region) else None
+    shown = answer if widening is None else widening.region
     if output is not None:
-        answer.to_json(output)
+        shown.to_json(output)
     if html is not None:
-        answer.to_html(html)
+        shown.to_html(html)
     if as_json:
-        typer.echo(answer.to_json())
+        typer.echo(shown.to_json())
     else:
-        terminal.show_answer(terminal.stdout(), answer, quiet)
+        terminal.show_answer(terminal.stdout(), shown, quiet)
+        if widening is not None:
+            typer.echo(widening.proof())
     raise typer.Exit(_code(answer))
 
 
@@ -261,6 +271,73 @@ def radius(
         typer.echo(json.dumps(questions.radius_json(found, question), indent=1))
     else:
         typer.echo(questions.radius_text(found, question))
+
+
+@app.command()
+@guarded
+def frontier(
+    model: ModelFile,
+    data: DataFile,
+    row: Row,
+    radii: Annotated[str, typer.Option(help="0.01,0.02,0.05 or FIRST:LAST:COUNT, in units of --scale.")],
+    target: Annotated[str | None, typer.Option(help="The wanted class; default: the other one of two.")] = None,
+    probability: Annotated[float | None, typer.Option(help="At least this probability of the wanted class.")] = None,
+    room: Annotated[RoomName, typer.Option(help="Shape of the rooms.")] = RoomName.BOX,
+    distance: Annotated[NormName, typer.Option(help="What closest means.")] = NormName.L1,
+    immutable: Annotated[list[str] | None, typer.Option(help="A column that cannot change; repeat.")] = None,
+    increasing: Annotated[list[str] | None, typer.Option(help="A column that may only rise; repeat.")] = None,
+    decreasing: Annotated[list[str] | None, typer.Option(help="A column that may only fall; repeat.")] = None,
+    integer: Annotated[list[str] | None, typer.Option(help="A column of whole numbers; repeat.")] = None,
+    one_hot: Annotated[list[str] | None, typer.Option(help="A one-hot group, as in explain; repeat.")] = None,
+    at_most: Annotated[int | None, typer.Option(help="At most so many features change.", min=0)] = None,
+    breakpoints: Annotated[bool, typer.Option("--breakpoints", help="Also find where the distance jumps.")] = False,
+    smallest_jump: Annotated[float, typer.Option(help="Jumps of at least this distance are all found.")] = 0.01,
+    scale: Scale = ScaleName.RANGE,
+    bounds: Bounds = BoundsName.DATA,
+    label: Labels = None,
+    time_limit: TimeLimit = 60.0,
+    seed: Annotated[int, typer.Option(help="Fixes every random choice.")] = 0,
+    trust_pickle: TrustPickle = False,
+    as_json: AsJson = False,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", help="Draw distance over radius into a PNG, SVG or PDF.")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print only the sentence; no progress.")] = False,
+) -> None:
+    """What more room costs: the distance of the closest region for every radius. Exit 0: a region for some radius."""
+    from elbowroom.present import frontier_words, questions
+    from elbowroom.present.frontier import save_plot
+    from elbowroom.present.progress import SearchProgress
+
+    sizes = frontier_words.radii_from_text(radii)
+    question = questions.read_question(
+        model, data, row, label or [], trust_pickle, immutable or [], increasing or [], decreasing or [], integer or [],
+        one_hot or [], scale.value, bounds.value,
+    )  # fmt: skip
+    wanted = questions.parse_target(question.explainer.model.info, target, probability)
+    with SearchProgress(time_limit, terminal.stderr(), enabled=not (quiet or as_json)) as progress:
+        found = question.explainer.frontier(
+            question.row,
+            sizes,
+            room=questions.NORM_OF_ROOM[room.value],
+            target=wanted,
+            distance=distance.value,
+            rules=questions.parse_rules(at_most),
+            time_limit=time_limit,
+            seed=seed,
+            on_progress=progress,
+            breakpoints=breakpoints,
+            smallest_jump=smallest_jump,
+        )
+    if plot is not None:
+        save_plot(found, plot)
+    if as_json:
+        typer.echo(json.dumps(frontier_words.as_json(found), indent=1))
+    else:
+        frontier_words.show(terminal.stdout(), found, quiet)
+    codes = {_code(answer) for answer in found.answers}
+    best = (Exit.INTERRUPTED, Exit.REGION, Exit.UNKNOWN, Exit.NONE_EXISTS)
+    raise typer.Exit(next(code for code in best if code in codes))
 
 
 @app.command()

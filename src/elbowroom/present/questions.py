@@ -18,6 +18,8 @@ from elbowroom.present.numbers import about, below
 from elbowroom.problem import AtMost, Ball, Box, Diamond, Room, Rule, Space, Target
 from elbowroom.result import RadiusResult
 
+NORM_OF_ROOM = {"box": "linf", "ball": "l2", "diamond": "l1"}
+
 
 @dataclass(frozen=True, eq=False)
 class Question:

@@ -114,7 +114,7 @@ def _range(line: Line) -> str:
         case Sort.YES_NO:
             return "yes or no"
         case Sort.NUMBER | Sort.WHOLE:
-            return f"anywhere between {line.low} and {line.with_unit(line.high)}"
+            return line.open_text or f"anywhere between {line.low} and {line.with_unit(line.high)}"
 
 
 def _round_phrase(account: Account, shared: Sequence[Line]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 from typing import Any, TypeVar
@@ -112,3 +113,19 @@ def column_of(series: pd.Series, name: str) -> Floats:
             f"column {name!r}, row {series.index[bad[0]]!r}: {values[bad[0]]} is not a finite number; fill in or drop it first"
         )
     return values
+
+
+def check_run(seed: object, on_progress: object) -> None:
+    """What every search takes besides its question."""
+    if on_progress is not None and not callable(on_progress):
+        raise InputError(f"on_progress={on_progress!r} must be a function of one Step")
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
+        raise InputError(f"seed={seed!r} must be a whole number of at least 0")
+
+
+def seconds_of(time_limit: object) -> float:
+    if isinstance(time_limit, bool) or not isinstance(time_limit, (int, float, np.integer, np.floating)):
+        raise InputError(f"time_limit={time_limit!r} must be a number of seconds")
+    if math.isnan(time_limit) or time_limit < 0:
+        raise InputError(f"time_limit={time_limit!r} must be a number of seconds of at least 0")
+    return float(time_limit)

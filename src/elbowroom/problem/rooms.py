@@ -53,6 +53,10 @@ class Room:
         """The scalar radius, or None where every feature has its own."""
         raise NotImplementedError
 
+    def times(self, factor: float) -> Room:
+        """The room with every radius multiplied; a larger factor gives a room that contains the smaller one."""
+        raise NotImplementedError
+
 
 @dataclass(frozen=True)
 class Box(Room):
@@ -69,17 +73,37 @@ class Box(Room):
         if self.radius is not None and (self.low is not None or self.high is not None):
             raise InputError("Box takes either a radius or low= and high=, not both")
         for what in ("radius", "low", "high"):
-            object.__setattr__(self, what, _frozen(getattr(self, what), f"Box {what}"))
+            object.__setattr__(self, what, checked_radius(getattr(self, what), f"Box {what}"))
 
     def walls(self, space: Space) -> Walls:
         both = self.radius is not None
-        down = _half_widths(self.radius if both else self.low, space, "Box radius" if both else "Box low")
-        up = _half_widths(self.radius if both else self.high, space, "Box radius" if both else "Box high")
+        down = per_column(self.radius if both else self.low, space, "Box radius" if both else "Box low")
+        up = per_column(self.radius if both else self.high, space, "Box radius" if both else "Box high")
         return Walls(Shape.BOX, down, up, _free_groups(self.categories, space))
 
     @property
     def size(self) -> float | None:
         return self.radius if isinstance(self.radius, float) else None
+
+    @classmethod
+    def for_probability(
+        cls,
+        probability: float,
+        sigma: Radius,
+        *,
+        n: int | None = None,
+        space: Space | None = None,
+        categories: Mapping[str, str] | None = None,
+    ) -> Box:
+        """The smallest box in which a Gaussian slip of the centre stays with the given probability; see `slips`."""
+        return cls(radius_for(probability, sigma, n, space, "linf"), categories=categories)
+
+    def times(self, factor: float) -> Box:
+        if self.radius is not None:
+            return Box(_stretched(self.radius, factor), categories=self.categories)
+        low = None if self.low is None else _stretched(self.low, factor)
+        high = None if self.high is None else _stretched(self.high, factor)
+        return Box(low=low, high=high, categories=self.categories)
 
 
 @dataclass(frozen=True)
@@ -90,15 +114,31 @@ class Ball(Room):
     categories: Mapping[str, str] | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "radius", _frozen(self.radius, "Ball radius", needed=True))
+        object.__setattr__(self, "radius", checked_radius(self.radius, "Ball radius", needed=True))
 
     def walls(self, space: Space) -> Walls:
-        r = _half_widths(self.radius, space, "Ball radius")
+        r = per_column(self.radius, space, "Ball radius")
         return Walls(Shape.BALL, r, r, _free_groups(self.categories, space))
 
     @property
     def size(self) -> float | None:
         return self.radius if isinstance(self.radius, float) else None
+
+    @classmethod
+    def for_probability(
+        cls,
+        probability: float,
+        sigma: Radius,
+        *,
+        n: int | None = None,
+        space: Space | None = None,
+        categories: Mapping[str, str] | None = None,
+    ) -> Ball:
+        """The smallest ball in which a Gaussian slip of the centre stays with the given probability; see `slips`."""
+        return cls(radius_for(probability, sigma, n, space, "l2"), categories=categories)
+
+    def times(self, factor: float) -> Ball:
+        return Ball(_stretched(self.radius, factor), self.categories)
 
 
 @dataclass(frozen=True)
@@ -109,18 +149,41 @@ class Diamond(Room):
     categories: Mapping[str, str] | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "radius", _frozen(self.radius, "Diamond radius", needed=True))
+        object.__setattr__(self, "radius", checked_radius(self.radius, "Diamond radius", needed=True))
 
     def walls(self, space: Space) -> Walls:
-        r = _half_widths(self.radius, space, "Diamond radius")
+        r = per_column(self.radius, space, "Diamond radius")
         return Walls(Shape.DIAMOND, r, r, _free_groups(self.categories, space))
 
     @property
     def size(self) -> float | None:
         return self.radius if isinstance(self.radius, float) else None
 
+    @classmethod
+    def for_probability(
+        cls,
+        probability: float,
+        sigma: Radius,
+        *,
+        n: int | None = None,
+        space: Space | None = None,
+        categories: Mapping[str, str] | None = None,
+    ) -> Diamond:
+        """The smallest diamond in which a Gaussian slip of the centre stays with the given probability; see `slips`."""
+        return cls(radius_for(probability, sigma, n, space, "l1"), categories=categories)
 
-def _frozen(radius: Radius | None, what: str, needed: bool = False) -> Radius | None:
+    def times(self, factor: float) -> Diamond:
+        return Diamond(_stretched(self.radius, factor), self.categories)
+
+
+def radius_for(probability: float, sigma: Radius, n: int | None, space: Space | None, norm: str) -> Radius:
+    """What `for_probability` asks of `slips`, which is loaded when it is first used."""
+    from elbowroom.problem.slips import smallest_radius
+
+    return smallest_radius(probability, checked_radius(sigma, "sigma", needed=True), n, space, norm)
+
+
+def checked_radius(radius: Radius | None, what: str, needed: bool = False) -> Radius | None:
     """Check the numbers and take a copy that nobody can change."""
     if radius is None and not needed:
         return None
@@ -129,6 +192,15 @@ def _frozen(radius: Radius | None, what: str, needed: bool = False) -> Radius | 
     if isinstance(radius, (list, tuple, np.ndarray)):
         return tuple(_length(v, f"{what}[{i}]") for i, v in enumerate(np.asarray(radius, dtype=object).ravel()))
     return _length(radius, what)
+
+
+def _stretched(radius: Radius, factor: float) -> Radius:
+    """Every number of a radius times the factor; rounding keeps the order, so rooms stay nested."""
+    if isinstance(radius, Mapping):
+        return {name: width * factor for name, width in radius.items()}
+    if isinstance(radius, (int, float)):
+        return float(radius * factor)
+    return tuple(float(width) * factor for width in radius)
 
 
 def _length(value: object, what: str) -> float:
@@ -140,7 +212,8 @@ def _length(value: object, what: str) -> float:
     return length
 
 
-def _half_widths(radius: Radius | None, space: Space, what: str) -> Floats:
+def per_column(radius: Radius | None, space: Space, what: str) -> Floats:
+    """Raw units per column: a scalar counts in scales, a mapping or an array in raw units; 0 in one-hot groups."""
     in_group = space.group_of >= 0
     if radius is None:
         return np.zeros(len(space.names))

@@ -1,18 +1,27 @@
 """What comes back: a region with its certificate, or the reason why there is none."""
 
 from elbowroom.result.certificate import Certificate, Counterexample, Undecided, Verdict
+from elbowroom.result.frontier import Breakpoint, Frontier
+from elbowroom.result.kept import KeptProbability
 from elbowroom.result.radius import RadiusResult
 from elbowroom.result.region import NoRegion, Region
 from elbowroom.result.status import Status, Step
+from elbowroom.result.widening import End, Side, Widening
 
 __all__ = [
+    "Breakpoint",
     "Certificate",
     "Counterexample",
+    "End",
+    "Frontier",
+    "KeptProbability",
     "NoRegion",
     "RadiusResult",
     "Region",
+    "Side",
     "Status",
     "Step",
     "Undecided",
     "Verdict",
+    "Widening",
 ]

@@ -6,6 +6,7 @@ imported only when one of them is used; the data of an answer does not depend on
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -27,6 +28,8 @@ from elbowroom.result.status import Status, Step
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from elbowroom.result.widening import Widening
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Region:
@@ -46,6 +49,8 @@ class Region:
     seconds: float
     source: str = ""  # what model was read, for people
     trace: tuple[Step, ...] = field(default=())
+    counters: dict[str, float] = field(default_factory=dict)  # what the search counted, for benchmarks; not in the JSON
+    _widen: Callable[..., Widening] | None = field(default=None)  # of the explainer it came from; not in the JSON
 
     def __post_init__(self) -> None:
         if not isinstance(self.certificate, Certificate):
@@ -55,6 +60,10 @@ class Region:
 
     def __bool__(self) -> bool:
         return True
+
+    def __getstate__(self) -> dict[str, object]:
+        """Copies and pickles leave the explainer behind: it holds the whole model."""
+        return {**self.__dict__, "_widen": None}
 
     @property
     def body(self) -> Body:
@@ -132,6 +141,15 @@ class Region:
             raise InputError(f"sample({n!r}): give a number of points of at least 0")
         return pd.DataFrame(self.body.sample(n, seed), columns=list(self.space.names))
 
+    def widen(self, *, order: Sequence[str] | None = None, time_limit: float = 60.0) -> Widening:
+        """The widest intervals around the centre, each end proven maximal or said not to be; see `Explainer.widen`."""
+        if self._widen is None:
+            raise InputError(
+                "this region was read from a file or copied, without the model that it is about; "
+                "use explainer.widen(region)"
+            )
+        return self._widen(self, order=order, time_limit=time_limit)
+
     # ---- for people -------------------------------------------------------------------------------------------------
     def sentence(self) -> str:
         """The region in plain words. Every number is rounded inwards: what is said is certified as it is said."""
@@ -197,6 +215,7 @@ class NoRegion:
     method: str
     seconds: float
     trace: tuple[Step, ...] = field(default=())
+    counters: dict[str, float] = field(default_factory=dict)  # what the search counted, for benchmarks; not in the JSON
 
     def __post_init__(self) -> None:
         if self.status not in (Status.NONE_EXISTS, Status.UNKNOWN):

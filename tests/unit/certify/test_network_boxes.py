@@ -8,8 +8,9 @@ from itertools import product
 import numpy as np
 import pytest
 
+from elbowroom.certify.box_program import sorted_cuts
 from elbowroom.certify.inputs import InputSet
-from elbowroom.certify.network_boxes import BoxSearch, Neuron, Open, proven_value, sorted_cuts
+from elbowroom.certify.network_boxes import BoxSearch, Neuron, Open, proven_value
 from elbowroom.models import Affine
 from elbowroom.problem import Body, Shape
 

@@ -37,6 +37,23 @@ def test_the_example_of_the_paper() -> None:
     )
 
 
+def test_open_intervals_say_the_end_that_matters() -> None:
+    """A side without an end does not blur the other one, and how far it is proven is said."""
+    space = Space((Feature("age"), Feature("salary", unit="DM", scale=100.0)))
+    far = 2.0**40 * 100.0
+    above = plain_region([35, 43_000], [35, 52_100.5], Box(low={"salary": 2_100.25}, high={"salary": far}), space=space)
+    assert "salary is at least 50,010 DM (proven up to 1" in above.sentence()
+    below = plain_region([35, 43_000], [35, 52_100.5], Box(low={"salary": far}, high={"salary": 2.25}), space=space)
+    assert "salary is at most 52,102.75 DM (proven down to -1" in below.sentence()
+    both = plain_region([35, 43_000], [35, 52_100], Box(low={"salary": far}, high={"salary": far}), space=space)
+    assert "salary is any number (proven from -1" in both.sentence()
+    for region in (above, below, both):
+        line = account_of(region).lines[1]
+        assert region.lower["salary"] <= back(line.low) <= back(line.high) <= region.upper["salary"]
+        assert line.range_text in str(region) and line.extent is not None
+        assert abs(line.extent.axis_high - line.extent.axis_low) < 1e6
+
+
 def test_units_categories_and_truth_values() -> None:
     said = make_region().sentence()
     assert "salary is anywhere between 50,110 and 54,100 DM instead of 40,123.75 DM" in said

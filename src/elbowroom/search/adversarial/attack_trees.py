@@ -19,10 +19,10 @@ from elbowroom.problem import Body, RecourseProblem, Shape
 from elbowroom.search.adversarial.matrix import Builder
 from elbowroom.search.adversarial.room_block import add_room, into_body
 from elbowroom.search.solvers.protocol import Chain
+from elbowroom.search.solvers.tolerances import EPSILONS
 
 _MOST = 6  # scenarios per round
 _HALVINGS = 40
-_TINY_SHARE = 1e-9  # a bad sum is asked to be below the slack by this share of its terms; the judge finds the rest
 
 
 class TreeAttack:
@@ -102,17 +102,15 @@ class TreeAttack:
                     np.zeros(one.size),
                 )
         needed = float(self.margins.slack[rival] - self.margins.base[rival])
-        needed -= _TINY_SHARE * (float(np.abs(value[rows]).max(initial=0.0)) + abs(needed))
+        needed -= EPSILONS.below_slack * (float(np.abs(value[rows]).max(initial=0.0)) + abs(needed))
         builder.row(z, value[rows], -np.inf, needed)
-        answer = solver.solve(builder.program(), seconds)
-        found = []
-        for x in (answer.x, *answer.pool):
-            if x is None or not np.isfinite(x).all():
-                continue
-            point = into_body(body, x[y])
-            if point is not None and self.spare(point[None])[0] < 0:
-                found.append(point)
-        return found
+
+        def bad_point(x: Floats | None) -> Floats | None:
+            point = None if x is None or not np.isfinite(x).all() else into_body(body, x[y])
+            return point if point is not None and self.spare(point[None])[0] < 0 else None
+
+        answer = solver.solve(builder.program(), seconds, enough=lambda x: bad_point(x) is not None)
+        return [point for x in (answer.x, *answer.pool) if (point := bad_point(x)) is not None]
 
 
 def _deepest(body: Body, low: Floats, high: Floats) -> tuple[float, Floats | None]:

@@ -8,23 +8,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from enum import Enum
 
 import numpy as np
 
 from elbowroom.numerics import Floats, Ints
 from elbowroom.problem import AtMost, Distance, LinearRule, RecourseProblem
+from elbowroom.search.adversarial.master import Master, Stance
 from elbowroom.search.adversarial.matrix import Builder, NormRow
-
-
-class Stance(Enum):
-    """What a master program is for."""
-
-    ASK = "find a candidate: everything holds with a little to spare, so that rounding cannot spoil it"
-    PROVE = "bound the optimum: everything is relaxed a little, so that no valid centre is cut off"
-
-
-_OUTWARDS = 1e-9  # relative room for the rounding of reach / factor
+from elbowroom.search.solvers.tolerances import EPSILONS
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,13 +26,24 @@ class CenterBlock:
     lower: Floats
     upper: Floats
 
+    def master(self, builder: Builder, problem: RecourseProblem) -> Master:
+        """The finished program, whose objective is the distance itself."""
+        size = builder.n_columns
+
+        def settle(center: Floats) -> Floats:
+            start = np.full(size, np.nan)
+            start[self.columns] = center
+            return start
+
+        return Master(builder.program(), lambda x: tidy(problem, x[self.columns]), settle, lambda v: v, lambda d: d)
+
 
 def bounds_within(problem: RecourseProblem, reach: float) -> tuple[Floats, Floats]:
     """Where a centre within distance ``reach`` may lie (outwards by a hair)."""
     lower, upper = problem.lower.copy(), problem.upper.copy()
     single = np.flatnonzero(problem.space.group_of < 0)
-    length = reach * (1.0 + _OUTWARDS) / problem.metric.factor[single]
-    length = length + _OUTWARDS * np.abs(problem.factual[single]) * 1e-3
+    length = reach * (1.0 + EPSILONS.outwards) / problem.metric.factor[single]
+    length = length + EPSILONS.outwards * np.abs(problem.factual[single]) * 1e-3
     lower[single] = np.maximum(lower[single], problem.factual[single] - length)
     upper[single] = np.minimum(upper[single], problem.factual[single] + length)
     whole = single[problem.space.whole[single]]
@@ -57,7 +59,7 @@ def farthest(problem: RecourseProblem) -> float:
     if not np.isfinite(span[single]).all():
         return math.inf
     moves = np.concatenate([np.where(single, problem.metric.factor * span, 0.0), problem.metric.group_price])
-    return problem.distance.norm(moves) * (1.0 + _OUTWARDS)
+    return problem.distance.norm(moves) * (1.0 + EPSILONS.outwards)
 
 
 def add_groups(builder: Builder, problem: RecourseProblem, columns: Ints) -> None:
@@ -76,7 +78,7 @@ def add_center(builder: Builder, problem: RecourseProblem, reach: float, stance:
     factor, factual = problem.metric.factor[single], problem.factual[single]
     most = factor * np.maximum(np.abs(upper[single] - factual), np.abs(lower[single] - factual))
     price = 1.0 if problem.distance is Distance.L1 else 0.0
-    moves = builder.columns(single.size, 0.0, np.maximum(most, 0.0) * (1.0 + _OUTWARDS), cost=price)
+    moves = builder.columns(single.size, 0.0, np.maximum(most, 0.0) * (1.0 + EPSILONS.outwards), cost=price)
     rows = np.arange(single.size)
     for sign in (1.0, -1.0):
         builder.block(
@@ -100,7 +102,7 @@ def _slack(size: Floats) -> Floats:
 
 def _add_distance(builder: Builder, problem: RecourseProblem, moves: Ints, current: Ints, most: Floats) -> None:
     price = problem.metric.group_price
-    longest = problem.distance.norm(np.concatenate([most, price])) * (1.0 + _OUTWARDS)
+    longest = problem.distance.norm(np.concatenate([most, price])) * (1.0 + EPSILONS.outwards)
     if problem.distance is Distance.L1:
         total = builder.columns(current.size, 0.0, 1.0, cost=price)
         for t, x in zip(total, current, strict=True):
@@ -142,7 +144,7 @@ def _add_at_most(builder: Builder, problem: RecourseProblem, moves: Ints, most: 
         return
     changed = builder.columns(moves.size, 0.0, 1.0, True)
     for c, m, biggest in zip(changed, moves, most, strict=True):
-        builder.row([m, c], [1.0, -float(biggest) * (1.0 + _OUTWARDS)], -np.inf, 0.0)
+        builder.row([m, c], [1.0, -float(biggest) * (1.0 + EPSILONS.outwards)], -np.inf, 0.0)
     row = np.concatenate([changed, current])
     values = np.concatenate([np.ones(changed.size), -np.ones(current.size)])
     builder.row(row, values, -np.inf, float(min(limits)) - current.size)
@@ -153,7 +155,7 @@ def tidy(problem: RecourseProblem, x: Floats) -> Floats:
     columns that hardly moved put back to the factual."""
     center = np.where(problem.space.whole, np.round(x), x)
     move = problem.metric.factor * np.abs(center - problem.factual)
-    home = (problem.space.group_of < 0) & (move <= 1e-9 * max(1e-300, float(move.max(initial=0.0))))
+    home = (problem.space.group_of < 0) & (move <= EPSILONS.unmoved * max(1e-300, float(move.max(initial=0.0))))
     center = np.where(home, problem.factual, center)
     center = np.clip(center, problem.lower, problem.upper)
     for members in problem.space.members:

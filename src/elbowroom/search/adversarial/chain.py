@@ -72,6 +72,10 @@ class CellAxis:
         """Which cell a solution chose."""
         return int((np.round(x[self.columns]) < 0.5).sum())
 
+    def literals(self, value: float) -> Floats:
+        """The binaries of a centre."""
+        return np.asarray(value <= self.breaks, dtype=np.float64)
+
     def value(self, x: Floats) -> float:
         return float(self.nearest[self.cell(x)])
 

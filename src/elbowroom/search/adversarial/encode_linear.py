@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from elbowroom.models import LinearModel
 from elbowroom.models.margins import linear_margins
-from elbowroom.numerics import Floats
+from elbowroom.numerics import EPS, Floats
 from elbowroom.problem import RecourseProblem
-from elbowroom.search.adversarial.center import Stance, add_center, tidy
-from elbowroom.search.adversarial.family import Master
+from elbowroom.search.adversarial.center import add_center
+from elbowroom.search.adversarial.master import Master, Stance
 from elbowroom.search.adversarial.matrix import Builder
+from elbowroom.search.adversarial.nowhere import combined, conditions_on, contradictory, scenario_point
 from elbowroom.search.adversarial.point_block import add_point
 from elbowroom.search.adversarial.room_block import add_room, into_body
 from elbowroom.search.adversarial.scenario import Scenario
 from elbowroom.search.solvers.protocol import Chain
-
-FIRST_EXTRA, EXTRA_STEP, MOST_EXTRA = 1e-7, 10.0, 1e-2  # asked beyond the needed margin, as a share of the deficit
+from elbowroom.search.solvers.tolerances import EPSILONS
 
 
 class LinearFamily:
@@ -30,7 +32,7 @@ class LinearFamily:
         margins = linear_margins(problem.model, problem.target_index, problem.target.probability)
         self.affine, self.slack = margins.affine, margins.slack
         self.scale = deficit_scale(self.affine(problem.factual[None])[0])
-        self.extra = FIRST_EXTRA
+        self.extra = EPSILONS.first_extra
 
     @property
     def hopeless(self) -> str:
@@ -47,10 +49,20 @@ class LinearFamily:
         del center
         return point
 
+    def nowhere(self, scenarios: list[Scenario], seconds_left: Callable[[], float]) -> bool:
+        if (self.affine.error_slope < EPS * np.abs(self.affine.weight)).any():
+            return False
+        conditions = conditions_on(self.problem)
+        for scenario in scenarios:
+            point = scenario_point(conditions, self.problem, scenario)
+            rows = zip(self.affine.weight, self.affine.bias, strict=True)
+            conditions.forms += [combined(row, point, float(bias)) for row, bias in rows]
+        return contradictory(conditions, seconds_left)
+
     def harden(self, scenario: int | None, point: Floats) -> bool:
         del scenario, point
-        self.extra *= EXTRA_STEP
-        return self.extra <= MOST_EXTRA
+        self.extra *= EPSILONS.extra_step
+        return self.extra <= EPSILONS.most_extra
 
     def attack(self, center: Floats, solver: Chain, seconds: float) -> list[Floats]:
         body = self.problem.body(center)
@@ -75,7 +87,7 @@ class LinearFamily:
             for row, bias, least in zip(self.affine.weight, self.affine.bias, needed, strict=True):
                 columns, values, constant = point.expression(row)
                 builder.row(columns, values, float(least) - float(bias) - constant)
-        return Master(builder.program(), lambda x: tidy(self.problem, x[block.columns]), lambda v: v, lambda d: d)
+        return block.master(builder, self.problem)
 
 
 def deficit_scale(margin: Floats) -> Floats:

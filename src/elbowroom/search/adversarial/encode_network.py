@@ -8,24 +8,37 @@ the room, which is small, so that most of its neurons are decided.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
 from elbowroom.models import Affine, ReluNetwork
 from elbowroom.models.margins import network_margins
-from elbowroom.numerics import Floats, Ints
-from elbowroom.problem import RecourseProblem
-from elbowroom.search.adversarial.center import Stance, add_center, tidy
-from elbowroom.search.adversarial.encode_linear import EXTRA_STEP, FIRST_EXTRA, MOST_EXTRA, asked, deficit_scale
-from elbowroom.search.adversarial.family import Master
+from elbowroom.numerics import EPS, Floats, Ints
+from elbowroom.problem import Body, RecourseProblem
+from elbowroom.search.adversarial.center import add_center
+from elbowroom.search.adversarial.encode_linear import asked, deficit_scale
+from elbowroom.search.adversarial.master import Master, Stance
 from elbowroom.search.adversarial.matrix import Builder
+from elbowroom.search.adversarial.nowhere import (
+    Alternative,
+    Disjunction,
+    Form,
+    combined,
+    conditions_on,
+    contradictory,
+    scenario_point,
+)
 from elbowroom.search.adversarial.point_block import PointBlock, add_point
-from elbowroom.search.adversarial.room_block import add_room, into_body
+from elbowroom.search.adversarial.room_block import add_room, into_body, lowest_along
 from elbowroom.search.adversarial.scenario import Scenario
 from elbowroom.search.solvers.protocol import Chain
+from elbowroom.search.solvers.tolerances import EPSILONS
 
 _OUTWARDS = 1e-12
+_STEPS = 10  # of the descent inside a room
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +60,7 @@ class NetworkFamily:
         margins = network_margins(problem.model, problem.target_index, problem.target.probability)
         self.layers, self.slack = margins.layers, margins.slack
         self.scale = deficit_scale(self._margin(problem.factual[None])[0])
-        self.extra = FIRST_EXTRA
+        self.extra = EPSILONS.first_extra
 
     def _margin(self, points: Floats) -> Floats:
         hidden = points
@@ -73,10 +86,32 @@ class NetworkFamily:
         del center
         return point
 
+    def nowhere(self, scenarios: list[Scenario], seconds_left: Callable[[], float]) -> bool:
+        """Every neuron is on (its value passes) or off (its value is not positive) in every scenario."""
+        if (self.layers[0].error_slope < EPS * np.abs(self.layers[0].weight)).any():
+            return False
+        conditions = conditions_on(self.problem)
+        for number, scenario in enumerate(scenarios):
+            signal = scenario_point(conditions, self.problem, scenario)
+            for layer in self.layers[:-1]:
+                after = []
+                for row, bias in zip(layer.weight, layer.bias, strict=True):
+                    value = combined(row, signal, float(bias))
+                    column = conditions.column(0.0)
+                    after.append(Form.column(column))
+                    same = after[-1].plus(value, Fraction(-1))
+                    on = Alternative((value, same, same.negative()))
+                    off = Alternative((value.negative(), after[-1].negative()))
+                    conditions.disjunctions.append(Disjunction((on, off), number))
+                signal = after
+            rows = zip(self.layers[-1].weight, self.layers[-1].bias, strict=True)
+            conditions.forms += [combined(row, signal, float(bias)) for row, bias in rows]
+        return contradictory(conditions, seconds_left)
+
     def harden(self, scenario: int | None, point: Floats) -> bool:
         del scenario, point
-        self.extra *= EXTRA_STEP
-        return self.extra <= MOST_EXTRA
+        self.extra *= EPSILONS.extra_step
+        return self.extra <= EPSILONS.most_extra
 
     def attack(self, center: Floats, solver: Chain, seconds: float) -> list[Floats]:
         body = self.problem.body(center)
@@ -90,13 +125,38 @@ class NetworkFamily:
             cost = np.concatenate(builder.cost)
             np.add.at(cost, columns, values)
             builder.cost = [cost]
-            answer = solver.solve(builder.program(), seconds / self.slack.size)
-            for x in (answer.x, *answer.pool):
-                if x is not None and np.isfinite(x).all():
-                    point = into_body(body, x[y])
-                    if point is not None:
-                        found.append(point)
+
+            def lowest(x: Floats, y: Ints = y, rival: int = rival) -> Floats | None:
+                point = into_body(body, x[y])
+                return None if point is None else self._lowered(body, rival, point)
+
+            def bad(x: Floats) -> bool:
+                point = lowest(x)
+                return point is not None and bool(self.spare(point[None])[0] < 0)
+
+            answer = solver.solve(builder.program(), seconds / self.slack.size, enough=bad)
+            point = lowest(answer.x) if answer.usable and answer.x is not None else None
+            found += [] if point is None else [point]  # the lowest only: every scenario is another copy of the network
         return found
+
+    def _lowered(self, body: Body, rival: int, point: Floats) -> Floats:
+        """From a point of the room to a local minimum of the margin: with its pattern of active neurons held fixed the
+        margin is affine, and its lowest point in the room is known; as long as that one is lower, it is the next point."""
+        value = float(self._margin(point[None])[0, rival])
+        for _ in range(_STEPS):
+            candidate = into_body(body, lowest_along(body, self._slope(point, rival), point))
+            if candidate is None or not (lower := float(self._margin(candidate[None])[0, rival])) < value:
+                break
+            point, value = candidate, lower
+        return point
+
+    def _slope(self, point: Floats, rival: int) -> Floats:
+        hidden, slope = point, np.eye(point.size)
+        for layer in self.layers[:-1]:
+            raw = layer(hidden[None])[0]
+            slope = np.where(raw > 0.0, 1.0, 0.0)[:, None] * (layer.weight @ slope)
+            hidden = np.maximum(raw, 0.0)
+        return np.asarray(self.layers[-1].weight[rival] @ slope)
 
     def master(self, scenarios: list[Scenario], stance: Stance, reach: float) -> Master:
         builder = Builder()
@@ -110,7 +170,7 @@ class NetworkFamily:
             for row, bias, least in zip(last.weight, last.bias, needed, strict=True):
                 columns, values, constant = signal.block.expression(row)
                 builder.row(columns, values, float(least) - float(bias) - constant)
-        return Master(builder.program(), lambda x: tidy(self.problem, x[block.columns]), lambda v: v, lambda d: d)
+        return block.master(builder, self.problem)
 
     def _hidden(self, builder: Builder, signal: _Signal) -> _Signal:
         for layer in self.layers[:-1]:

@@ -11,23 +11,33 @@ One tree: the master has only leaves of the wanted class, the adversary is one l
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from itertools import pairwise
+
 import numpy as np
 
 from elbowroom.models import ObliqueEnsemble
 from elbowroom.models.margins import tree_margins
 from elbowroom.numerics import Bools, Floats, Ints, gamma
 from elbowroom.problem import Body, RecourseProblem, Shape
-from elbowroom.search.adversarial.center import Stance, add_center, tidy
-from elbowroom.search.adversarial.family import Master
+from elbowroom.search.adversarial.center import add_center
+from elbowroom.search.adversarial.master import Master, Stance
 from elbowroom.search.adversarial.matrix import Builder
+from elbowroom.search.adversarial.nowhere import (
+    Alternative,
+    Disjunction,
+    combined,
+    conditions_on,
+    contradictory,
+    scenario_point,
+)
 from elbowroom.search.adversarial.point_block import PointBlock, add_point
 from elbowroom.search.adversarial.room_block import add_room, into_body
 from elbowroom.search.adversarial.scenario import Scenario, stretched
 from elbowroom.search.adversarial.splits import no_leaves_suffice
 from elbowroom.search.solvers.protocol import Chain
+from elbowroom.search.solvers.tolerances import EPSILONS
 
-_FIRST_EXTRA, _EXTRA_STEP, _MOST_EXTRA = 1e-7, 10.0, 1e-3  # distance from hyperplanes, in units of the room
-_STRETCH = 1.0 + 1e-6
 _MOST = 6
 
 
@@ -44,7 +54,8 @@ class ObliqueFamily:
         self.single = self.leaves.n_trees == 1
         self.usable: Bools = np.asarray(alone) if self.single else np.ones(alone.size, dtype=bool)
         self.tree_of_leaf = np.repeat(np.arange(self.leaves.n_trees), np.diff(self.leaves.offsets))
-        self.extra = _FIRST_EXTRA
+        self.extra = EPSILONS.first_distance
+        self.exact: list[int] = []  # scenarios that a candidate must also bear at their true length
         room = np.maximum(problem.walls.down, problem.walls.up)
         step = np.where(problem.metric.factor > 0, 1.0 / np.maximum(problem.metric.factor, 1e-300), 1.0)
         self.unit = np.where(room > 0, room, 1e-2 * step)
@@ -71,10 +82,40 @@ class ObliqueFamily:
         del center
         return point
 
+    def nowhere(self, scenarios: list[Scenario], seconds_left: Callable[[], float]) -> bool:
+        """The point of every scenario lies in a leaf of every tree (closed on both sides of its splits), and these leaves
+        are good together."""
+        conditions = conditions_on(self.problem)
+        need = self._needed(Stance.PROVE)
+        for number, scenario in enumerate(scenarios):
+            conditions.needs[number] = need
+            point = scenario_point(conditions, self.problem, scenario)
+            splits = [
+                combined(row, point, -float(t)) for row, t in zip(self.model.weight, self.model.threshold, strict=True)
+            ]
+            for first, final in pairwise(self.leaves.offsets):
+                found = []
+                for leaf in range(first, final):
+                    if self.usable[leaf]:
+                        path = zip(*self.leaves.path(leaf), strict=True)
+                        forms = tuple(splits[node].negative() if left else splits[node] for node, left in path)
+                        found.append(Alternative(forms, self.margins.value[leaf]))
+                conditions.disjunctions.append(Disjunction(tuple(found), number))
+        return contradictory(conditions, seconds_left)
+
     def harden(self, scenario: int | None, point: Floats) -> bool:
-        del scenario, point
-        self.extra *= _EXTRA_STEP
-        return self.extra <= _MOST_EXTRA
+        """A stretched shift may reach a good leaf behind the bad one of the true shift: then both are asked for. Else more
+        distance from the hyperplanes."""
+        del point
+        if self.stretches and scenario is not None and scenario not in self.exact:
+            self.exact.append(scenario)
+            return True
+        self.extra *= EPSILONS.extra_step
+        return self.extra <= EPSILONS.most_distance
+
+    @property
+    def stretches(self) -> bool:
+        return self.problem.walls.shape is not Shape.BOX
 
     @property
     def hopeless(self) -> str:
@@ -110,22 +151,22 @@ class ObliqueFamily:
         if rival is not None:
             value = self.margins.value[:, rival]
             needed = float(self.margins.slack[rival] - self.margins.base[rival])
-            builder.row(z, value, -np.inf, needed - 1e-9 * (float(np.abs(value).max()) + abs(needed)))
-        answer = solver.solve(builder.program(), seconds)
-        found = []
-        for x in (answer.x, *answer.pool):
-            if x is None or not np.isfinite(x).all():
-                continue
-            point = into_body(body, x[y])
-            if point is not None and self.spare(point[None])[0] < 0:
-                found.append((float(x[alpha]), point))
-        return found
+            builder.row(z, value, -np.inf, needed - EPSILONS.below_slack * (float(np.abs(value).max()) + abs(needed)))
+
+        def bad_point(x: Floats | None) -> Floats | None:
+            point = None if x is None or not np.isfinite(x).all() else into_body(body, x[y])
+            return point if point is not None and self.spare(point[None])[0] < 0 else None
+
+        answer = solver.solve(builder.program(), seconds, enough=lambda x: bad_point(x) is not None)
+        points = [(x, bad_point(x)) for x in (answer.x, *answer.pool)]
+        return [(float(x[alpha]), point) for x, point in points if x is not None and point is not None]
 
     # ---- the master ---------------------------------------------------------------------------------------------------
     def master(self, scenarios: list[Scenario], stance: Stance, reach: float) -> Master:
         problem, builder = self.problem, Builder()
-        if stance is Stance.ASK and problem.walls.shape is not Shape.BOX:
-            scenarios = [stretched(s, problem, _STRETCH) for s in scenarios]
+        if stance is Stance.ASK and self.stretches:
+            longer = [stretched(s, problem, 1.0 + EPSILONS.stretch_oblique) for s in scenarios]
+            scenarios = longer + [scenarios[i] for i in self.exact]
         block = add_center(builder, problem, reach, stance)
         for scenario in scenarios:
             point = add_point(builder, problem, scenario, block)
@@ -135,7 +176,7 @@ class ObliqueFamily:
             self._add_splits(builder, z, self.usable, point, kept if stance is Stance.ASK else -2.0 * error)
             if not self.single:
                 self._add_scores(builder, z, stance)
-        return Master(builder.program(), lambda x: tidy(problem, x[block.columns]), lambda v: v, lambda d: d)
+        return block.master(builder, problem)
 
     def _add_leaves(self, builder: Builder, leaves: Bools) -> Ints:
         """One leaf per tree."""
@@ -145,11 +186,16 @@ class ObliqueFamily:
         return z
 
     def _add_scores(self, builder: Builder, z: Ints, stance: Stance) -> None:
-        for rival in range(self.margins.slack.size):
-            value, needed = self.margins.value[:, rival], self.margins.slack[rival] - self.margins.base[rival]
-            if stance is Stance.PROVE:
-                needed -= gamma(self.leaves.n_trees + 8) * (float(np.abs(value).sum()) + abs(float(needed)))
+        for value, needed in zip(self.margins.value.T, self._needed(stance), strict=True):
             builder.row(z, value, float(needed))
+
+    def _needed(self, stance: Stance) -> Floats:
+        """What the leaves must add up to, per rival; a proof grants the rounding of the sum."""
+        needed = self.margins.slack - self.margins.base
+        if stance is Stance.ASK:
+            return needed
+        size = np.abs(self.margins.value).sum(axis=0) + np.abs(needed)
+        return np.asarray(needed - gamma(self.leaves.n_trees + 8) * size)
 
     def _add_splits(
         self,

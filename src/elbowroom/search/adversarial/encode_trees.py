@@ -14,6 +14,7 @@ for l1, a maximum of linear forms for linf, and the square is linear for l2.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,26 +24,27 @@ from elbowroom.models.margins import tree_margins
 from elbowroom.numerics import Bools, Floats, Ints, gamma
 from elbowroom.problem import AtMost, Distance, LinearRule, RecourseProblem, Shape
 from elbowroom.search.adversarial.attack_trees import TreeAttack
-from elbowroom.search.adversarial.center import Stance, add_center, bounds_within, tidy
+from elbowroom.search.adversarial.center import add_center, bounds_within, tidy
 from elbowroom.search.adversarial.chain import CellAxis, breakpoints
-from elbowroom.search.adversarial.family import Master
+from elbowroom.search.adversarial.master import Master, Stance
 from elbowroom.search.adversarial.matrix import Builder
 from elbowroom.search.adversarial.scenario import Scenario, stretched
 from elbowroom.search.adversarial.splits import Splits, no_leaves_suffice
 from elbowroom.search.solvers.protocol import Chain
-
-STRETCH = 1.0 + 1e-5  # how much longer shifts of balls and diamonds are when a candidate is asked for
+from elbowroom.search.solvers.tolerances import EPSILONS
 
 
 @dataclass(frozen=True, eq=False)
 class Copy:
     """One copy of the ensemble: at split i a leaf on the left needs x_f <= left_i, one on the right x_f > right_i.
 
-    A scenario has left == right; a whole room in one leaf has left <= right.
+    A scenario has left == right; a whole room in one leaf has left <= right. ``scenario`` is the number of the scenario
+    whose bad combinations of leaves are excluded here (negative: none).
     """
 
     left: Floats
     right: Floats
+    scenario: int = 0
 
 
 class TreeFamily:
@@ -58,6 +60,7 @@ class TreeFamily:
         self.linear_rules = any(isinstance(rule, LinearRule) for rule in problem.rules)
         self.needs_reach = self.linear_rules
         self.no_goods: list[tuple[int, Ints]] = []
+        self.exact: list[int] = []  # scenarios that a candidate must also bear at their true length
         self._attack = TreeAttack(problem, self.leaves, self.margins)
         alone = self.margins.base + self.margins.value >= self.margins.slack
         self.usable: Bools = (
@@ -78,28 +81,53 @@ class TreeFamily:
     def spare(self, points: Floats) -> Floats:
         return self._attack.spare(points)
 
+    def nowhere(self, scenarios: list[Scenario], seconds_left: Callable[[], float]) -> bool:
+        del scenarios, seconds_left
+        return False  # without linear rules the master has no reach: its own proof is about all centres
+
     def harden(self, scenario: int | None, point: Floats) -> bool:
-        """This combination of leaves is bad: no centre may choose it again in this scenario."""
-        if self.leaves.n_trees == 1 or scenario is None:
+        """A stretched shift may reach a good leaf behind the bad one of the true shift: then both are asked for. Else this
+        combination of leaves is bad, and no centre may choose it again in this scenario."""
+        if scenario is None:
+            return False
+        if self.stretches and scenario not in self.exact:
+            self.exact.append(scenario)
+            return True
+        if self.leaves.n_trees == 1:
             return False
         self.no_goods.append((scenario, self._attack.reached(point)))
         return True
 
     # ---- the master ---------------------------------------------------------------------------------------------------
     def master(self, scenarios: list[Scenario], stance: Stance, reach: float) -> Master:
-        problem, splits = self.problem, self.splits
-        if stance is Stance.ASK and problem.walls.shape is not Shape.BOX:
-            scenarios = [stretched(s, problem, STRETCH) for s in scenarios]
-        breaks = [breakpoints(problem, s, splits.feature, splits.cut) for s in scenarios]
-        return self.assembled([Copy(b, b) for b in breaks], stance, reach)
+        problem, numbers, asked = self.problem, list(range(len(scenarios))), scenarios
+        if stance is Stance.ASK and self.stretches:
+            asked = [stretched(s, problem, 1.0 + EPSILONS.stretch_trees) for s in scenarios] + [
+                scenarios[i] for i in self.exact
+            ]
+            numbers = [-1 if i in self.exact else i for i in numbers] + self.exact
+        breaks = [breakpoints(problem, s, self.splits.feature, self.splits.cut) for s in asked]
+        return self.assembled([Copy(b, b, number) for b, number in zip(breaks, numbers, strict=True)], stance, reach)
+
+    @property
+    def stretches(self) -> bool:
+        """Candidates for round rooms are asked for with longer shifts, so that they hold with something to spare."""
+        return self.problem.walls.shape is not Shape.BOX
 
     def assembled(self, copies: list[Copy], stance: Stance, reach: float) -> Master:
         """The master that has these copies of the ensemble."""
         problem, builder = self.problem, Builder()
         limits = bounds_within(problem, reach)
         axes = self._axes(builder, np.array([b for copy in copies for b in (copy.left, copy.right)]), limits)
-        for number, copy in enumerate(copies):
-            self._add_copy(builder, number, copy, axes, limits, stance)
+        for copy in copies:
+            self._add_copy(builder, copy, axes, limits, stance)
+
+        def literals(center: Floats) -> Floats:
+            start = np.full(builder.n_columns, np.nan)
+            for f, axis in axes.items():
+                start[axis.columns] = axis.literals(float(center[f]))
+            return start
+
         if self.linear_rules:
             block = add_center(builder, problem, reach, stance)
             for f, axis in axes.items():
@@ -111,7 +139,12 @@ class TreeFamily:
                     center[f] = axis.clamp(x, float(center[f]))
                 return center
 
-            return Master(builder.program(), decode, lambda v: v, lambda d: d)
+            def settle(center: Floats) -> Floats:
+                start = literals(center)
+                start[block.columns] = center
+                return start
+
+            return Master(builder.program(), decode, settle, lambda v: v, lambda d: d)
         self._add_distance(builder, axes)
 
         def nearest(x: Floats) -> Floats:
@@ -121,8 +154,8 @@ class TreeFamily:
             return center + 0.0
 
         if problem.distance is Distance.L2:
-            return Master(builder.program(), nearest, lambda v: math.sqrt(max(v, 0.0)), lambda d: d * d)
-        return Master(builder.program(), nearest, lambda v: v, lambda d: d)
+            return Master(builder.program(), nearest, literals, lambda v: math.sqrt(max(v, 0.0)), lambda d: d * d)
+        return Master(builder.program(), nearest, literals, lambda v: v, lambda d: d)
 
     def _axes(self, builder: Builder, breaks: Floats, limits: tuple[Floats, Floats]) -> dict[int, CellAxis]:
         """The cells of every column that any literal looks at; members of one-hot groups always have theirs."""
@@ -146,7 +179,6 @@ class TreeFamily:
     def _add_copy(
         self,
         builder: Builder,
-        number: int,
         copy: Copy,
         axes: dict[int, CellAxis],
         limits: tuple[Floats, Floats],
@@ -180,7 +212,7 @@ class TreeFamily:
                     needed -= gamma(n_trees + 8) * (float(np.abs(value).sum()) + abs(float(needed)))
                 builder.row(z, value, float(needed))
         for scenario, bad in self.no_goods:
-            if scenario == number:
+            if scenario == copy.scenario:
                 builder.row(z[bad], 1.0, -np.inf, n_trees - 1.0)
 
     def _literals(
@@ -220,7 +252,7 @@ class TreeFamily:
                 self._set_costs(builder, squares)
             case Distance.LINF:
                 longest = max([0.0, *fixed, *(p[2] + float(np.abs(p[1]).sum()) for p in pieces)])
-                t = builder.columns(1, max([0.0, *fixed]), longest * (1.0 + 1e-9), cost=1.0)
+                t = builder.columns(1, max([0.0, *fixed]), longest * (1.0 + EPSILONS.outwards), cost=1.0)
                 for columns, values, constant in pieces:
                     builder.row(np.append(columns, t), np.append(-values, 1.0), constant)
         self._add_at_most(builder, axes)

@@ -3,24 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Protocol
 
 from elbowroom.numerics import Floats
-from elbowroom.search.adversarial.center import Stance
-from elbowroom.search.adversarial.matrix import Program
+from elbowroom.search.adversarial.master import Master, Stance
 from elbowroom.search.adversarial.scenario import Scenario
 from elbowroom.search.solvers.protocol import Chain
-
-
-@dataclass(frozen=True, eq=False)
-class Master:
-    """A master program, how its solution reads as a centre, and how its objective reads as a distance."""
-
-    program: Program
-    decode: Callable[[Floats], Floats]
-    distance_of: Callable[[float], float]
-    objective_of: Callable[[float], float]
 
 
 class Family(Protocol):
@@ -45,6 +33,10 @@ class Family(Protocol):
 
     def spare(self, points: Floats) -> Floats:
         """Smallest margin minus slack over the rivals at every point: negative means bad."""
+        ...
+
+    def nowhere(self, scenarios: list[Scenario], seconds_left: Callable[[], float]) -> bool:
+        """True only if it is proven exactly that no centre at all, near or far, is good in these scenarios."""
         ...
 
     def harden(self, scenario: int | None, point: Floats) -> bool:

@@ -19,20 +19,20 @@ from elbowroom.models import LinearModel, ObliqueEnsemble, ReluNetwork, TreeEnse
 from elbowroom.numerics import TOLERANCES, Floats
 from elbowroom.problem import Ball, Box, Diamond, RecourseProblem, Shape
 from elbowroom.result.certificate import Certificate, Counterexample
-from elbowroom.search.adversarial.center import Stance, farthest
+from elbowroom.search.adversarial.center import farthest
 from elbowroom.search.adversarial.family import Family
+from elbowroom.search.adversarial.master import Stance
 from elbowroom.search.adversarial.proof import prove
 from elbowroom.search.adversarial.scenario import Scenario, land, nothing_happens, scenario_of
 from elbowroom.search.contract import Clock, Outcome, Referee
 from elbowroom.search.solvers.protocol import Answer, Chain, Claim, Solver, SolverName, open_solver
+from elbowroom.search.solvers.tolerances import EPSILONS
 
 _SEARCH_SHARE = 0.7  # of the time; the rest is kept for the proof of the lower bound
 _FIRST_SHARE = 0.1  # of the time, for the first region
 _FIRST_REACH, _REACH_STEP, _REACH_STEPS = 1.0, 4.0, 10
 _RADIUS_STEPS, _RADIUS_SECONDS = 20, 0.2
-_FARTHER = 1.001
 _HARDENINGS = 200  # how often a master's answer may be refused for tolerances alone
-_ROUNDING = 1e-12  # relative; costs and distances are rounded sums
 
 
 def family_of(problem: RecourseProblem) -> Family:
@@ -87,8 +87,7 @@ class _Loop:
     content: bool = False  # the adversary and the judge agree on the master's optimum
     rounds: int = 0
     hardenings: int = 0
-    master_seconds: float = 0.0
-    adversary_seconds: float = 0.0
+    seconds: dict[str, float] = field(default_factory=dict)  # of the master and the adversary, in every round
 
     def run(self) -> Outcome:
         if self.clock.expired:
@@ -130,16 +129,21 @@ class _Loop:
             return "the time limit ended before the adversary was content"
         self.rounds += 1
         began = self.clock.seconds
-        master = self.family.master(self.scenarios, Stance.ASK, min(self.reach, self.distance * _FARTHER))
-        answer = self.solver.solve(master.program, self._seconds_left)
-        self.master_seconds += self.clock.seconds - began
+        master = self.family.master(
+            self.scenarios, Stance.ASK, min(self.reach, self.distance * (1.0 + EPSILONS.farther))
+        )
+        start = None if self.center is None else master.encode(self.center)  # certified: it bears every scenario
+        answer = self.solver.solve(master.program, self._seconds_left, start)
+        self.seconds[f"master_seconds_{self.rounds}"] = self.clock.seconds - began
         if not answer.usable or answer.x is None:
             return self._without_point(answer)
         center = master.decode(answer.x)
         if not self.problem.admissible(center):
             return f"the master's answer breaks a limit or a rule beyond repair; {answer.word}"
         if self.family.needs_reach and self.reach < min(self.problem.measure(center), self.farthest):
-            self.reach = min(self.problem.measure(center) * _FARTHER, self.farthest)  # a closer one may lie outside
+            self.reach = min(
+                self.problem.measure(center) * (1.0 + EPSILONS.farther), self.farthest
+            )  # a closer one may lie outside
             return ""
         hit = self._missed(center)
         if hit is not None:
@@ -151,7 +155,7 @@ class _Loop:
             return ""
         began = self.clock.seconds
         points = self.family.attack(center, self.solver, self._seconds_left)
-        self.adversary_seconds += self.clock.seconds - began
+        self.seconds[f"adversary_seconds_{self.rounds}"] = self.clock.seconds - began
         fresh = self._learn(center, points)
         if not fresh:
             verdict = self.accept(center)
@@ -197,7 +201,7 @@ class _Loop:
                     share = float(np.sqrt(ratio @ ratio))
                 case Shape.DIAMOND:
                     share = float(ratio.sum())
-            radius *= min(share, 1.0) * (1.0 - 1e-12)
+            radius *= min(share, 1.0) * (1.0 - EPSILONS.rounding)
             if not radius > 0.0:
                 return 0.0
         return None
@@ -240,11 +244,22 @@ class _Loop:
         """The lower bound of the final scenarios, by weak duality; inf if they exclude every centre."""
         reach = min(self.distance if self.certificate is not None else self.reach, self.farthest)
         master = self.family.master(self.scenarios, Stance.PROVE, reach)
-        cutoff = master.objective_of(self.distance * (1.0 - 1e-9)) if math.isfinite(self.distance) else math.inf
+        cutoff = (
+            master.objective_of(self.distance * (1.0 - EPSILONS.close_enough))
+            if math.isfinite(self.distance)
+            else math.inf
+        )
         value = prove(master.program, cutoff, lambda: self.clock.remaining)
-        bound = math.inf if value == math.inf else max(master.distance_of(value) * (1.0 - _ROUNDING), 0.0)
+        bound = math.inf if value == math.inf else max(master.distance_of(value) * (1.0 - EPSILONS.rounding), 0.0)
+        if (
+            reach < self.farthest
+            and bound == math.inf
+            and self.family.nowhere(self.scenarios, lambda: self.clock.remaining)
+        ):
+            self.clock.report(lower_bound=bound, note="proven in rational arithmetic: no centre, near or far")
+            return bound
         if reach < self.farthest:
-            bound = min(bound, reach * (1.0 - _ROUNDING))
+            bound = min(bound, reach * (1.0 - EPSILONS.rounding))
         bound = min(bound, self.distance)
         self.clock.report(lower_bound=bound, note="lower bound proven by weak duality")
         return bound
@@ -264,7 +279,11 @@ class _Loop:
             {
                 "rounds": self.rounds,
                 "scenarios": len(self.scenarios),
-                "master_seconds": self.master_seconds,
-                "adversary_seconds": self.adversary_seconds,
+                "master_seconds": self._total("master"),
+                "adversary_seconds": self._total("adversary"),
+                **self.seconds,
             },
         )
+
+    def _total(self, part: str) -> float:
+        return sum(value for name, value in self.seconds.items() if name.startswith(part))

@@ -24,10 +24,9 @@ from scipy.sparse import csr_array
 from elbowroom.numerics import TINY, Floats, Ints, gamma
 from elbowroom.search.adversarial.matrix import Program
 from elbowroom.search.solvers.highs_mip import HighsRelaxation
+from elbowroom.search.solvers.tolerances import EPSILONS
 
-_WHOLE = 1e-6  # a column this near to a whole number is not branched on
 _MOST_TANGENTS = 300
-_NORM_GAP = 1e-6  # relative violation of a norm row that is worth a tangent
 
 
 class Relaxation(Protocol):
@@ -133,7 +132,7 @@ def _tangents(program: Program, x: Floats | None) -> list[tuple[Ints, Floats, fl
     """Cuts for the norm rows that a relaxed point violates."""
     if x is None or not np.isfinite(x).all():
         return []
-    cuts = [n.tangent(x) for n in program.norms if n.excess(x) > _NORM_GAP * max(n.allowed(x), _NORM_GAP)]
+    cuts = [n.tangent(x) for n in program.norms if n.excess(x) > EPSILONS.tangent * max(n.allowed(x), EPSILONS.tangent)]
     return [c for c in cuts if c is not None]
 
 
@@ -144,6 +143,6 @@ def _branching_column(program: Program, lower: Floats, upper: Floats, x: Floats 
     if x is None or not np.isfinite(x).all():
         return int(free[0])
     away = np.abs(x[free] - np.round(x[free]))
-    if away.max() <= _WHOLE:  # whole, yet not at the cutoff: the program really reaches below it
+    if away.max() <= EPSILONS.whole:  # whole, yet not at the cutoff: the program really reaches below it
         return None
     return int(free[np.argmax(away)])

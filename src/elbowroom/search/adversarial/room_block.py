@@ -60,3 +60,22 @@ def into_body(body: Body, point: Floats) -> Floats | None:
         if body.shape is Shape.BOX:
             return None
     return None
+
+
+def lowest_along(body: Body, slope: Floats, point: Floats) -> Floats:
+    """Where slope . y is smallest in the body (almost: limits may cut a ball or diamond); categories as at ``point``."""
+    columns, lowest = body.round_columns, point.copy()
+    g = slope[columns]
+    match body.shape:
+        case Shape.BOX:
+            lowest[columns] = np.where(g > 0, body.lower[columns], np.where(g < 0, body.upper[columns], point[columns]))
+        case Shape.BALL:
+            length = float(np.linalg.norm(g * body.axes[columns]))
+            if length > 0.0:
+                lowest[columns] = body.center[columns] - g * np.square(body.axes[columns]) / length
+        case Shape.DIAMOND:
+            if columns.size:
+                best = int(np.argmax(np.abs(g) * body.axes[columns]))
+                lowest[columns] = body.center[columns]
+                lowest[columns[best]] -= np.sign(g[best]) * body.axes[columns[best]]
+    return np.clip(lowest, body.lower, body.upper)

@@ -18,7 +18,7 @@ from elbowroom.search.network.ascent import climb_and_settle
 from elbowroom.search.network.branching import End, discrete_children, halves
 from elbowroom.search.network.candidates import Hunt
 from elbowroom.search.network.deep_bounds import DeepBounds, Phases
-from elbowroom.search.network.deep_program import Copies, assemble
+from elbowroom.search.network.deep_program import Blocks, Copies, Neuron
 from elbowroom.search.network.incumbent import descend
 from elbowroom.search.network.objective import MoveProgram
 from elbowroom.search.network.program import Solved
@@ -29,6 +29,9 @@ MOST_POLISHES = 10
 MOST_COPIES = 4  # kept from node to node, besides those with decided neurons
 FIRST_CLIMB, CLIMBS = 5, 50  # nodes whose relaxed centre starts a local search with a trust region
 MOST_TIGHTENED = 40  # scenarios whose ranges are tightened by programs
+TRIED, TRIED_BY_PRICE = 4, 2  # neurons tried before branching on one
+LEAST_GAIN = 1e-5  # of a child, as a share of the goal: the other child's gain counts, too
+NOISE = 1e-11  # errors of relaxations below this mean nothing
 MOST_NEURONS = 150  # beyond this, tightening costs more than it gives
 
 
@@ -47,14 +50,16 @@ class DeepTree:
         self.hunt = hunt
         self.bounds = DeepBounds(hunt)
         self.bounds.bind()
+        self.blocks = Blocks(self.bounds)
         self.program = MoveProgram(hunt.moves)  # its own: local searches in between must not touch a node's program
         self.serial = 0
         self._tightened: dict[int, float] = {}
         effect = np.abs(hunt.network.weights[-1]).max(axis=0)
-        self.effect: list[Floats] = []
-        for weight in hunt.network.weights[-2::-1]:
-            self.effect.insert(0, effect)
-            effect = effect @ np.abs(weight)
+        widest = max(bias.size for bias in hunt.network.biases[:-1])
+        self.effect = np.zeros((hunt.network.depth, widest))  # bounds of |d margin / d neuron|
+        for k in reversed(range(hunt.network.depth)):
+            self.effect[k, : effect.size] = effect
+            effect = effect @ np.abs(hunt.network.weights[k])
 
     def run(self, cutoff: float) -> tuple[End, float]:
         """Search all centres closer than the cutoff; how it ended, and a proven bound (see `End`)."""
@@ -102,9 +107,9 @@ class DeepTree:
             for j in copies:
                 if j < MOST_TIGHTENED:
                     self._tighten(j)
-        made = assemble(self.bounds, reach, node.phases, list(copies), node.v, margin)
+        made = self.blocks.assemble(reach, node.phases, copies, node.v, margin)
         if made is not None:
-            self.program.start(made.G, made.row_low, made.low, made.high, self.cutoff, made.row_high)
+            self.program.start(made.rows, made.row_low, made.low, made.high, self.cutoff, made.row_high)
         return made
 
     def _forget_ranges(self) -> None:
@@ -112,6 +117,7 @@ class DeepTree:
         if any(self.cutoff > known or self.cutoff < known / 1.05 for known in self._tightened.values()):
             self._tightened.clear()
             self.bounds.bind()
+        self.blocks.forget()
 
     def _tighten(self, j: int) -> None:
         """Ranges of all z of scenario j over the centres within the cutoff for which its margins can be good: two
@@ -124,32 +130,35 @@ class DeepTree:
         if reach is None:
             return
         for k in range(hunt.network.depth):
-            made = assemble(bounds, reach, {}, [j], moves.low)
+            self.blocks.forget(j)
+            made = self.blocks.assemble(reach, {}, (j,), moves.low)
             if made is None or hunt.clock.expired:
                 return
-            targets = [(n, z, c) for n, (_, z, c) in made.open_neurons.items() if n[1] == k]
-            if not targets:
+            block = made.parts[0].block
+            targets = np.flatnonzero(block.layer == k)
+            if not targets.size:
                 continue
             scope = bounds.scope(j, reach)
             layer = (bounds.layers(j, scope, reach, {}, np.zeros(moves.size)) or [])[k]
             low, high = layer.low.copy(), layer.high.copy()
             program = self.program
-            program.start(made.G, made.row_low, made.low, made.high, self.cutoff, made.row_high, as_given=True)
+            program.start(made.rows, made.row_low, made.low, made.high, self.cutoff, made.row_high, as_given=True)
             extra = program.cost.size - made.low.size
             budget = np.concatenate([moves.cost, np.zeros(program.cost.size - moves.size)])
             if extra:
                 budget = np.concatenate([np.zeros(made.low.size), np.ones(extra)])
             program.add_row(-budget, -self.cutoff)
-            for neuron, z, constant in targets:
+            for i in targets:
+                q, constant = int(block.neuron[i]), float(block.z0[i])
                 for sign in (1.0, -1.0):
-                    program.change_cost(np.concatenate([sign * z, np.zeros(extra)]))
+                    program.change_cost(np.concatenate([sign * block.Z[i], np.zeros(extra)]))
                     bound = program.solve(hunt.clock.remaining).bound - hunt.rounding
-                    q = neuron[2]
                     if sign > 0.0:
                         low[q] = max(low[q], bound + constant)
                     else:
                         high[q] = min(high[q], constant - bound)
             bounds.tight[j, k] = (low, high)
+            self.blocks.forget(j)
 
     # ---- nodes ----------------------------------------------------------------------------------------------------
     def _process(self, node: Node, bound: float) -> None:
@@ -272,39 +281,83 @@ class DeepTree:
         return None
 
     def _branch(self, node: Node, made: Copies, bound: float, solution: Floats, j: int, margins: Floats) -> None:
-        """Two children: the neuron of scenario j whose relaxation errs most is off, or on."""
-        error, chosen = 1e-11, None
-        for (scenario, k, q), (column, z, constant) in made.open_neurons.items():
-            if scenario == j:
-                off = abs(solution[column] - max(float(z @ solution) + constant, 0.0)) * self.effect[k][q]
-                if off > error:
-                    error, chosen = off, (k, q)
+        """Two children: a neuron of a scenario whose relaxation matters is off, or on."""
         children = discrete_children(self.hunt.moves, node.part, node.v)
         if children is not None:
             for child in children:
                 self._push(bound, replace(node, part=child))
             return
+        candidates, error = self._open_neurons(made, solution, j)
         kink = self._worst_kink(node, j, solution)
         if kink is not None and kink[0] > error:
             for child in node.part.split(self.hunt.moves, kink[1], kink[2]):
                 self._push(bound, replace(node, part=child))
             return
-        if chosen is None:
+        if not candidates:
             self._give_up(node, bound)
             return
+        chosen, bounds = self._try(node, made, candidates, bound)
         copies = node.copies
         if len(copies) > MOST_COPIES:
             order = sorted(copies, key=lambda c: margins[c])
-            keep = {*order[:MOST_COPIES], j, *(c for c in copies if node.phases.get(c))}
+            keep = {*order[:MOST_COPIES], chosen[0], *(c for c in copies if node.phases.get(c))}
             copies = tuple(c for c in copies if c in keep)
-        for active in (False, True):
-            phases = dict(node.phases)
-            phases[j] = {**phases.get(j, {}), chosen: active}
-            if chosen[0] == 0:
-                for other in copies:
-                    if other != j and self._implies(j, chosen[1], active, other):
-                        phases[other] = {**phases.get(other, {}), chosen: active}
-            self._push(bound, replace(node, phases=phases, copies=copies))
+        for active, better in zip((False, True), bounds, strict=True):
+            if better < self._goal():
+                phases = dict(node.phases)
+                for scenario, layer, neuron in self._decided(chosen, active, copies):
+                    phases[scenario] = {**phases.get(scenario, {}), (layer, neuron): active}
+                self._push(better, replace(node, phases=phases, copies=copies))
+
+    def _decided(self, chosen: Neuron, active: bool, copies: tuple[int, ...]) -> list[Neuron]:
+        """The neuron itself, and its likes in scenarios where its sign follows (first layer only)."""
+        scenario, layer, q = chosen
+        others = (c for c in copies if layer == 0 and c != scenario and self._implies(scenario, q, active, c))
+        return [chosen, *((c, layer, q) for c in others)]
+
+    def _try(
+        self, node: Node, made: Copies, candidates: list[Neuron], bound: float
+    ) -> tuple[Neuron, tuple[float, float]]:
+        """Strong branching: both children of every candidate as the node's program with other limits. The best pair of
+        bounds decides; children that are already beyond the goal need no work at all."""
+        m, extra = self.hunt.moves.size, len(self.program.rows) - len(made.rows)
+        goal, slack = self._goal(), self.hunt.rounding
+        best, best_score, best_bounds = candidates[0], -np.inf, (bound, bound)
+        for candidate in candidates:
+            found = []
+            for active in (False, True):
+                limits = made.deciding(self._decided(candidate, active, node.copies), active, m, slack)
+                found.append(
+                    max(bound, self.program.narrowed(limits.rows + extra, limits.row_high, limits.columns, limits.high))
+                )
+            gains = [min(value, goal) - bound for value in found]
+            score = max(gains[0], LEAST_GAIN * goal) * max(gains[1], LEAST_GAIN * goal)
+            if score > best_score:
+                best, best_score, best_bounds = candidate, score, (found[0], found[1])
+            if min(found) >= goal:
+                break
+        return best, best_bounds
+
+    def _open_neurons(self, made: Copies, solution: Floats, j: int) -> tuple[list[Neuron], float]:
+        """Open neurons worth branching on: those of scenario j whose relaxations err most, weighted by their effect on
+        the margin, and those that cost the bound most by the program's multipliers. With the largest weighted error."""
+        duals = self.program.duals[len(self.program.rows) - len(made.rows) :]
+        largest, found = NOISE, []
+        for copy, error, loss in made.losses(solution, duals, self.hunt.moves.size):
+            block = copy.block
+            ids = list(zip(block.layer.tolist(), block.neuron.tolist(), strict=True))
+            weighted = error * self.effect[block.layer, block.neuron]
+            if copy.scenario == j and weighted.size:
+                largest = max(largest, float(weighted.max()))
+                order = np.argsort(-weighted, kind="stable")[:TRIED]
+                found += [(1, -weighted[i], (j, *ids[i])) for i in order if weighted[i] > NOISE]
+            if loss.size and loss.max() > NOISE:
+                i = int(np.argmax(loss))
+                found.append((2, -loss[i], (copy.scenario, *ids[i])))
+        found.sort()
+        first = [neuron for kind, _, neuron in found if kind == 1]
+        second = [neuron for kind, _, neuron in found if kind == 2]
+        return list(dict.fromkeys([*first, *second[:TRIED_BY_PRICE]])), largest
 
     def _worst_kink(self, node: Node, j: int, solution: Floats) -> tuple[float, int, float] | None:
         """The clamp of scenario j that the program's own column misses most, weighted like a neuron of layer 0."""
@@ -319,7 +372,7 @@ class DeepTree:
         width = np.maximum(reach.high - reach.low, 1e-300)
         low, high = clamps(reach.low, j), clamps(reach.high, j)
         off = np.abs(low + (v - reach.low) * (high - low) / width - clamps(v, j))
-        weight = self.effect[0] @ np.abs(self.bounds.A)
+        weight = self.effect[0, : len(self.bounds.A)] @ np.abs(self.bounds.A)
         off = np.where(starts | ends, off, 0.0) * weight
         i = int(np.argmax(off))
         at = clamps.dead[j, i] if starts[i] else clamps.dead[j, i] + clamps.length[j, i]

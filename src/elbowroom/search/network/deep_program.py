@@ -1,58 +1,173 @@
-"""The program of a node for deep networks: moves, and a relaxed copy of the network for each chosen scenario."""
+"""The program of a node for deep networks: moves, and a relaxed copy of the network for each chosen scenario.
+
+A copy's rows depend on its scenario, on the signs decided in it and on the reach, not on the other copies: most of them
+are taken over from earlier nodes (`Blocks`).
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from elbowroom.numerics import Floats
+from elbowroom.numerics import Floats, Ints
 from elbowroom.search.network.deep_bounds import ON, OPEN, DeepBounds, Layer, Phases
 from elbowroom.search.network.first_layer import Scope
-from elbowroom.search.network.program import INFINITY
+from elbowroom.search.network.program import INFINITY, Rows
 from elbowroom.search.network.region import Reach
 
-Neuron = tuple[int, int, int]  # scenario, layer, neuron
+Neuron = tuple[int, int, int]  # scenario, layer, number
+
+MOST_BLOCKS = 800  # kept for later nodes
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """The rows of one copy over the moves and its own columns; the last rows are the margins.
+
+    Open neurons have a layer, a number, a column, z = Z x + z0 over moves and own columns, and three rows: ``floor`` (column
+    >= z), ``chord`` and ``envelope`` (column <= ...).
+    """
+
+    rows: Rows
+    row_low: Floats
+    row_high: Floats
+    high: Floats  # of its own columns; their lower limit is 0
+    layer: Ints
+    neuron: Ints
+    column: Ints
+    Z: Floats
+    z0: Floats
+    floor: Ints
+    chord: Ints
+    envelope: Ints
+
+
+class Limits(NamedTuple):
+    """New upper limits of some rows and columns."""
+
+    rows: Ints
+    row_high: Floats
+    columns: Ints
+    high: Floats
+
+
+class Copy(NamedTuple):
+    """A block in its place: the scenario, its first own column and its first row."""
+
+    scenario: int
+    block: Block
+    column: int
+    row: int
 
 
 @dataclass(frozen=True, eq=False)
 class Copies:
-    """Rows and columns of all copies. ``open_neurons`` maps open neurons to their column and to z as (row, constant)."""
+    """The rows and columns of all copies."""
 
-    G: Floats
+    rows: Rows
     row_low: Floats
     row_high: Floats
     low: Floats
     high: Floats
-    open_neurons: dict[Neuron, tuple[int, Floats, float]]
+    parts: tuple[Copy, ...]
+
+    def losses(self, solution: Floats, duals: Floats, moves: int) -> Iterator[tuple[Copy, Floats, Floats]]:
+        """Per copy and open neuron: how far its column is from relu(z) at a solution, and what this is worth by the
+        multipliers of the rows that let it be there: the rise of the optimum if they met relu(z) at this point."""
+        for copy in self.parts:
+            block = copy.block
+            own = np.concatenate([solution[:moves], solution[copy.column : copy.column + block.high.size]])
+            error = np.abs(own[block.column] - np.maximum(block.Z @ own + block.z0, 0.0))
+            price = np.abs(duals[copy.row + block.chord]) + np.abs(duals[copy.row + block.envelope])
+            yield copy, error, price * error
+
+    def deciding(self, neurons: Iterable[Neuron], active: bool, moves: int, slack: float) -> Limits:
+        """The upper limits that make open neurons active (column = z) or inactive (column = 0)."""
+        rows, row_high, columns = [], [], []
+        wanted = set(neurons)
+        for copy in self.parts:
+            block = copy.block
+            for i, (layer, neuron) in enumerate(zip(block.layer.tolist(), block.neuron.tolist(), strict=True)):
+                if (copy.scenario, layer, neuron) in wanted:
+                    rows.append(copy.row + int(block.floor[i]))
+                    row_high.append(float(block.z0[i]) + slack)
+                    columns.append(copy.column + int(block.column[i]) - moves)
+        none = np.zeros(0, dtype=np.int64)
+        if active:
+            return Limits(np.array(rows, dtype=np.int64), np.array(row_high), none, np.zeros(0))
+        return Limits(none, np.zeros(0), np.array(columns, dtype=np.int64), np.zeros(len(columns)))
 
 
-def assemble(
-    bounds: DeepBounds, reach: Reach, phases: dict[int, Phases], copies: list[int], v: Floats, margin: float = 0.0
-) -> Copies | None:
-    """All rows that every valid centre of the part satisfies; None if some copy is impossible.
+class Blocks:
+    """Blocks by scenario, decided signs and reach."""
+
+    def __init__(self, bounds: DeepBounds) -> None:
+        self.bounds = bounds
+        self._known: dict[tuple[int, frozenset[tuple[tuple[int, int], bool]], bytes], Block | None] = {}
+
+    def forget(self, j: int | None = None) -> None:
+        """Drop the blocks of a scenario whose ranges changed, or all."""
+        if j is None:
+            self._known.clear()
+        for key in [key for key in self._known if key[0] == j]:
+            del self._known[key]
+
+    def assemble(
+        self, reach: Reach, phases: dict[int, Phases], copies: tuple[int, ...], v: Floats, margin: float = 0.0
+    ) -> Copies | None:
+        """All rows that every valid centre of the part satisfies; None if some copy is impossible."""
+        m = reach.low.size
+        where = reach.low.tobytes() + reach.high.tobytes() + np.float64(reach.budget).tobytes()
+        parts: list[Copy] = []
+        width, height = m, 0
+        for j in copies:
+            key = (j, frozenset(phases.get(j, {}).items()), where)
+            if key not in self._known:
+                if len(self._known) >= MOST_BLOCKS:
+                    del self._known[next(iter(self._known))]
+                self._known[key] = copy_block(self.bounds, reach, phases.get(j, {}), j, v)
+            block = self._known[key]
+            if block is None:
+                return None
+            parts.append(Copy(j, block, width, height))
+            width += block.high.size
+            height += len(block.rows)
+        rivals = self.bounds.hunt.network.n_rivals
+        rows, lows = [], []
+        for _, block, first, _ in parts:
+            columns = np.where(block.rows.columns < m, block.rows.columns, block.rows.columns + (first - m))
+            rows.append(Rows(block.rows.starts, columns, block.rows.values))
+            low = block.row_low
+            if margin:
+                low = low.copy()
+                low[-rivals:] += margin
+            lows.append(low)
+        return Copies(
+            Rows.join(rows), np.concatenate(lows), np.concatenate([copy.block.row_high for copy in parts]),
+            np.concatenate([reach.low, np.zeros(width - m)]),
+            np.concatenate([reach.high, *(copy.block.high for copy in parts)]), tuple(parts),
+        )  # fmt: skip
+
+
+def copy_block(bounds: DeepBounds, reach: Reach, phases: Phases, j: int, v: Floats) -> Block | None:
+    """The relaxed copy of the network for scenario j; None if it is impossible.
 
     Per open neuron a column r with 0 <= r <= high: r >= z, r <= chord of [low, high], r <= envelope over the moves.
     A clamp with a kink inside the part gets a column of its own between its tangents and its chord.
     """
-    scopes: dict[int, Scope] = {}
-    layers: dict[int, list[Layer]] = {}
-    m = reach.low.size
-    width = m
-    kinked: dict[int, np.ndarray] = {}
-    for j in copies:
-        scopes[j] = bounds.scope(j, reach)
-        w = np.clip(bounds.clamps(v, j) - scopes[j].start, 0.0, scopes[j].caps)
-        found = bounds.layers(j, scopes[j], reach, phases.get(j, {}), w)
-        if found is None:
-            return None
-        layers[j] = found
-        kinked[j] = np.flatnonzero(np.logical_or(*bounds.clamps.kinks(j, reach.low, reach.high)))
-        width += kinked[j].size + sum(int((layer.state == OPEN).sum()) for layer in found)
-    builder = _Builder(width, reach)
-    for j in copies:
-        own_moves, constant = builder.moves_of(bounds, j, scopes[j], kinked[j])
-        builder.network(bounds, j, scopes[j], layers[j], phases.get(j, {}), own_moves, constant, margin)
+    scope = bounds.scope(j, reach)
+    w = np.clip(bounds.clamps(v, j) - scope.start, 0.0, scope.caps)
+    layers = bounds.layers(j, scope, reach, phases, w)
+    if layers is None:
+        return None
+    kinked = np.flatnonzero(np.logical_or(*bounds.clamps.kinks(j, reach.low, reach.high)))
+    open_ = sum(int((layer.state == OPEN).sum()) for layer in layers)
+    builder = _Builder(reach.low.size + kinked.size + open_, reach)
+    own_moves, constant = builder.moves_of(bounds, j, scope, kinked)
+    builder.network(bounds, scope, layers, phases, own_moves, constant)
     return builder.done()
 
 
@@ -63,14 +178,15 @@ class _Builder:
         self.rows: list[Floats] = []
         self.row_low: list[Floats] = []
         self.row_high: list[Floats] = []
-        self.low = np.concatenate([reach.low, np.zeros(width - self.used)])
-        self.high = np.concatenate([reach.high, np.zeros(width - self.used)])
-        self.open_neurons: dict[Neuron, tuple[int, Floats, float]] = {}
+        self.high = np.zeros(width)
+        self.open: list[tuple[Ints, Ints, Ints, Floats, Floats, Ints, Ints, Ints]] = []
+        self.count = 0
 
     def add(self, rows: Floats, low: Floats | float, high: Floats | float) -> None:
         self.rows.append(rows)
-        self.row_low.append(np.broadcast_to(np.asarray(low, dtype=np.float64), (len(rows),)))
-        self.row_high.append(np.broadcast_to(np.asarray(high, dtype=np.float64), (len(rows),)))
+        self.count += len(rows)
+        self.row_low.append(np.full(len(rows), low))
+        self.row_high.append(np.full(len(rows), high))
 
     def moves_of(self, bounds: DeepBounds, j: int, scope: Scope, kinked: np.ndarray) -> tuple[Floats, Floats]:
         """The scenario's moves w as rows over the columns, w = M x + c."""
@@ -100,9 +216,8 @@ class _Builder:
         return M, c
 
     def network(
-        self, bounds: DeepBounds, j: int, scope: Scope, layers: list[Layer], phases: Phases, M: Floats, c: Floats,
-        margin: float,
-    ) -> None:  # fmt: skip
+        self, bounds: DeepBounds, scope: Scope, layers: list[Layer], phases: Phases, M: Floats, c: Floats
+    ) -> None:
         net, slack = bounds.hunt.network, bounds.hunt.rounding
         E, e = bounds.A @ M, scope.z0 + bounds.A @ c
         for k, layer in enumerate(layers):
@@ -121,18 +236,25 @@ class _Builder:
                 self.high[columns] = layer.high[open_]
                 own = np.zeros((open_.size, self.width))
                 own[np.arange(open_.size), columns] = 1.0
+                floor = self.count + np.arange(open_.size)
                 self.add(own - E[open_], e[open_] - slack, INFINITY)
                 steep = layer.high[open_] / (layer.high[open_] - layer.low[open_])
                 self.add(own - steep[:, None] * E[open_], -INFINITY, steep * (e[open_] - layer.low[open_]) + slack)
                 self.add(own - layer.slope[open_] @ M, -INFINITY, layer.top[open_] + layer.slope[open_] @ c + slack)
                 F[open_], f[open_] = own, 0.0
-                for q, column in zip(open_.tolist(), columns.tolist(), strict=True):
-                    self.open_neurons[(j, k, q)] = (column, E[q], float(e[q]))
+                chord, envelope = floor + open_.size, floor + 2 * open_.size
+                self.open.append((np.full(open_.size, k), open_, columns, E[open_], e[open_], floor, chord, envelope))
             E, e = net.weights[k + 1] @ F, net.weights[k + 1] @ f + net.biases[k + 1]
-        self.add(E, margin - e - slack, INFINITY)
+        self.add(E, -e - slack, INFINITY)
 
-    def done(self) -> Copies:
-        return Copies(
-            np.vstack(self.rows), np.concatenate(self.row_low), np.concatenate(self.row_high), self.low, self.high,
-            self.open_neurons,
+    def done(self) -> Block:
+        m = self.reach.low.size
+        none = np.zeros(0, dtype=np.int64)
+        nothing = (none, none, none, np.zeros((0, self.width)), np.zeros(0), none, none, none)
+        layer, neuron, column, Z, z0, floor, chord, envelope = (
+            np.concatenate(parts) for parts in zip(nothing, *self.open, strict=True)
+        )
+        return Block(
+            Rows.of(np.vstack(self.rows)), np.concatenate(self.row_low), np.concatenate(self.row_high), self.high[m:],
+            layer, neuron, column, Z, z0, floor, chord, envelope,
         )  # fmt: skip

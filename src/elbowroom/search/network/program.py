@@ -8,14 +8,59 @@ that no x exists. The solver only suggests y; wrong suggestions make the bound w
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import highspy
 import numpy as np
 
-from elbowroom.numerics import Floats, gamma
+from elbowroom.numerics import Floats, Ints, gamma
 
 INFINITY = highspy.kHighsInf
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """A sparse matrix by rows: row i holds ``values`` in ``columns`` from starts[i] to starts[i + 1]."""
+
+    starts: Ints
+    columns: Ints
+    values: Floats
+
+    @classmethod
+    def of(cls, G: Floats) -> Rows:
+        row, column = np.nonzero(G)
+        return cls(np.searchsorted(row, np.arange(len(G) + 1)), column, G[row, column])
+
+    @classmethod
+    def join(cls, parts: Sequence[Rows]) -> Rows:
+        """All rows of all parts, one after the other."""
+        if len(parts) == 1:
+            return parts[0]
+        before = np.cumsum([0, *(part.columns.size for part in parts)])
+        starts = [part.starts[:-1] + first for part, first in zip(parts, before, strict=False)]
+        return cls(
+            np.concatenate([*starts, before[-1:]]),
+            np.concatenate([part.columns for part in parts]),
+            np.concatenate([part.values for part in parts]),
+        )
+
+    def __len__(self) -> int:
+        return self.starts.size - 1
+
+    @cached_property
+    def row(self) -> Ints:
+        """The row of every value."""
+        return np.repeat(np.arange(len(self)), np.diff(self.starts))
+
+    def combined(self, y: Floats, width: int) -> tuple[Floats, Floats]:
+        """y @ G and |y| @ |G|."""
+        parts = y[self.row] * self.values
+        return (
+            np.bincount(self.columns, parts, minlength=width),
+            np.bincount(self.columns, np.abs(parts), minlength=width),
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,32 +91,31 @@ class LinearProgram:
         ):
             self.solver.setOptionValue(option, value)
         self.solves = 0
+        self.duals = np.zeros(0)  # of the last solution, as the solver gave them
 
     def load(
-        self, cost: Floats, low: Floats, high: Floats, G: Floats, row_low: Floats, row_high: Floats,
+        self, cost: Floats, low: Floats, high: Floats, G: Floats | Rows, row_low: Floats, row_high: Floats,
         open_high: Floats | None = None,
     ) -> None:  # fmt: skip
         self.cost, self.low, self.high = cost, low, high
-        self.G, self.row_low, self.row_high = G, row_low, row_high
-        program = highspy.HighsLp()
-        program.num_col_, program.num_row_ = cost.size, len(G)
-        program.col_cost_, program.col_lower_ = cost, low
-        program.col_upper_ = high if open_high is None else open_high
-        program.row_lower_, program.row_upper_ = row_low, row_high
-        where = np.nonzero(G)
-        program.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
-        program.a_matrix_.start_ = np.searchsorted(where[0], np.arange(len(G) + 1)).astype(np.int32)
-        program.a_matrix_.index_ = where[1].astype(np.int32)
-        program.a_matrix_.value_ = G[where]
-        self.solver.passModel(program)
-        empty = ~G.any(axis=1)
+        self.rows, self.row_low, self.row_high = G if isinstance(G, Rows) else Rows.of(G), row_low, row_high
+        none = np.zeros(0, dtype=np.int32)
+        self.solver.clearModel()  # then as arrays: an HighsLp is filled number by number
+        self.solver.addCols(
+            cost.size, cost, low, high if open_high is None else open_high, 0, none, none, np.zeros(0)
+        )  # fmt: skip
+        self.solver.addRows(
+            len(self.rows), row_low, row_high, self.rows.values.size, self.rows.starts[:-1].astype(np.int32),
+            self.rows.columns.astype(np.int32), self.rows.values,
+        )  # fmt: skip
+        empty = np.diff(self.rows.starts) == 0
         self._impossible = bool((empty & ((row_low > 0.0) | (row_high < 0.0))).any())
 
     def add_row(self, g: Floats, row_low: float, row_high: float = INFINITY) -> None:
-        self.G = np.vstack([self.G, g])
+        used = np.flatnonzero(g)
+        self.rows = Rows.join([self.rows, Rows(np.array([0, used.size]), used, g[used])])
         self.row_low = np.append(self.row_low, row_low)
         self.row_high = np.append(self.row_high, row_high)
-        used = np.flatnonzero(g)
         self._impossible |= used.size == 0 and (row_low > 0.0 or row_high < 0.0)
         self.solver.addRow(float(row_low), float(row_high), used.size, used.astype(np.int32), g[used])
 
@@ -88,6 +132,25 @@ class LinearProgram:
             solved = self._run(seconds)
         return Solved(-np.inf, None) if solved is None else solved
 
+    def narrowed(self, rows: Ints, row_high: Floats, columns: Ints, high: Floats) -> float:
+        """A proven bound of the program with some upper limits lowered for the moment; the last basis helps."""
+        kept = self.row_high, self.high
+        self.row_high, self.high = self.row_high.copy(), self.high.copy()
+        self.row_high[rows], self.high[columns] = row_high, high
+        self._tell(rows, columns)
+        bound = self.solve().bound
+        self.row_high, self.high = kept
+        self._tell(rows, columns)
+        return bound
+
+    def _tell(self, rows: Ints, columns: Ints) -> None:
+        """Hand the solver the limits of some rows and columns."""
+        solver = self.solver
+        if rows.size:
+            solver.changeRowsBounds(rows.size, rows.astype(np.int32), self.row_low[rows], self.row_high[rows])
+        if columns.size:
+            solver.changeColsBounds(columns.size, columns.astype(np.int32), self.low[columns], self.high[columns])
+
     def _run(self, seconds: float) -> Solved | None:
         if np.isfinite(seconds):  # the solver counts its run time over all programs
             self.solver.setOptionValue("time_limit", self.solver.getRunTime() + max(seconds, 0.0))
@@ -96,8 +159,8 @@ class LinearProgram:
         match self.solver.getModelStatus():
             case highspy.HighsModelStatus.kOptimal:
                 solution = self.solver.getSolution()
-                x = np.asarray(solution.col_value)
-                bound = self.dual_bound(self.cost, np.asarray(solution.row_dual))
+                x, self.duals = np.asarray(solution.col_value), np.asarray(solution.row_dual)
+                bound = self.dual_bound(self.cost, self.duals)
                 return Solved(bound, np.clip(x, self.low, self.high) if np.isfinite(x).all() else None)
             case highspy.HighsModelStatus.kInfeasible:
                 return Solved(np.inf if self._proven_empty() else -np.inf, None)
@@ -107,19 +170,20 @@ class LinearProgram:
         """True if the solver's ray, or its negative, is a Farkas proof."""
         _, exists, ray = self.solver.getDualRay()  # type: ignore[attr-defined]
         ray = np.asarray(ray)
-        if not exists or ray.size != len(self.G) or not np.isfinite(ray).all() or not ray.any():
+        if not exists or ray.size != len(self.rows) or not np.isfinite(ray).all() or not ray.any():
             return False
         ray = ray / np.abs(ray).max()
         return any(self.dual_bound(np.zeros(self.cost.size), sign * ray) > 0.0 for sign in (1.0, -1.0))
 
     def dual_bound(self, cost: Floats, y: Floats) -> float:
         """The weak duality bound of the multipliers, rounded down; -inf where they mean nothing."""
-        if y.size != len(self.G) or not np.isfinite(y).all():
+        if y.size != len(self.rows) or not np.isfinite(y).all():
             return -np.inf
         y = np.where((y > 0.0) & (self.row_low > -INFINITY) | (y < 0.0) & (self.row_high < INFINITY), y, 0.0)
         side = np.where(y > 0.0, self.row_low, np.where(y < 0.0, self.row_high, 0.0))
-        reduced = cost - y @ self.G
+        priced, sizes = self.rows.combined(y, cost.size)
+        reduced = cost - priced
         corner = np.where(reduced > 0.0, self.low, self.high)
-        size = np.abs(y) @ np.abs(side) + (np.abs(cost) + np.abs(y) @ np.abs(self.G)) @ np.abs(corner)
+        size = np.abs(y) @ np.abs(side) + (np.abs(cost) + sizes) @ np.abs(corner)
         bound = float(y @ side + reduced @ corner)
         return bound - gamma(y.size + cost.size + 8) * float(size)

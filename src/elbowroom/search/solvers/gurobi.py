@@ -11,6 +11,7 @@ from gurobipy import GRB
 from elbowroom.numerics import Floats
 from elbowroom.search.adversarial.matrix import Program
 from elbowroom.search.solvers.protocol import Answer, Claim
+from elbowroom.search.solvers.tolerances import EPSILONS
 
 _CLAIMS = {
     GRB.OPTIMAL: Claim.OPTIMAL,
@@ -27,7 +28,6 @@ class Gurobi:
 
     name = "Gurobi"
     takes_norms = True
-    FEASIBILITY = 1e-9
 
     def solve(self, program: Program, time_limit: float, start: Floats | None = None) -> Answer:
         try:
@@ -40,9 +40,9 @@ class Gurobi:
         with gurobipy.Model(env=environment) as opened:
             model: Any = opened  # its stubs know no sparse matrices
             model.Params.TimeLimit = max(time_limit, 0.01)
-            model.Params.FeasibilityTol = self.FEASIBILITY
-            model.Params.IntFeasTol = self.FEASIBILITY
-            model.Params.MIPGap = 1e-7
+            model.Params.FeasibilityTol = EPSILONS.feasibility
+            model.Params.IntFeasTol = EPSILONS.feasibility
+            model.Params.MIPGap = EPSILONS.mip_gap
             kinds = np.where(program.whole, GRB.INTEGER, GRB.CONTINUOUS)
             x = model.addMVar(program.n_columns, lb=program.lower, ub=program.upper, obj=program.cost, vtype=kinds)
             low, high = np.isfinite(program.row_lower), np.isfinite(program.row_upper)
@@ -59,7 +59,7 @@ class Gurobi:
                 else:
                     model.addConstr(v @ v <= norm.bound**2)
             if start is not None:
-                x.Start = start
+                x.Start = np.where(np.isfinite(start), start, GRB.UNDEFINED)
             model.optimize()
             word = f"Gurobi says status {model.Status}"
             points = []

@@ -12,6 +12,7 @@ import highspy
 import numpy as np
 
 from elbowroom.numerics import TOLERANCES, Floats, Ints
+from elbowroom.search.solvers.tolerances import EPSILONS
 
 
 class LpStatus(Enum):
@@ -71,7 +72,7 @@ class HighsLp:
             ("solver", "simplex"),
             ("primal_feasibility_tolerance", TOLERANCES.solver_feasibility),
             ("dual_feasibility_tolerance", TOLERANCES.solver_feasibility),
-            ("small_matrix_value", 1e-12),
+            ("small_matrix_value", EPSILONS.smallest_coefficient),
         ):
             self._highs.setOptionValue(option, value)
 

@@ -8,6 +8,7 @@ import numpy as np
 from elbowroom.numerics import TOLERANCES, Floats
 from elbowroom.search.adversarial.matrix import Program
 from elbowroom.search.solvers.protocol import Answer, Claim
+from elbowroom.search.solvers.tolerances import EPSILONS
 
 _CLAIMS = {
     highspy.HighsModelStatus.kOptimal: Claim.OPTIMAL,
@@ -43,30 +44,31 @@ def _quiet(**options: bool | int | float | str) -> highspy.Highs:
     return highs
 
 
+POOL = 4  # further solutions that are handed on
+
+
 class HighsMip:
     """One fresh solver object per program: no state survives."""
 
     name = "HiGHS"
     takes_norms = False
-    RELATIVE_GAP = 1e-7
-    FEASIBILITY = 1e-9
 
     def solve(self, program: Program, time_limit: float, start: Floats | None = None) -> Answer:
         highs = _quiet(
-            mip_rel_gap=self.RELATIVE_GAP,
-            mip_abs_gap=1e-10,
-            mip_feasibility_tolerance=self.FEASIBILITY,
-            primal_feasibility_tolerance=self.FEASIBILITY,
-            dual_feasibility_tolerance=self.FEASIBILITY,
-            small_matrix_value=1e-12,
+            mip_rel_gap=EPSILONS.mip_gap,
+            mip_abs_gap=EPSILONS.mip_gap_absolute,
+            mip_feasibility_tolerance=EPSILONS.feasibility,
+            primal_feasibility_tolerance=EPSILONS.feasibility,
+            dual_feasibility_tolerance=EPSILONS.feasibility,
+            small_matrix_value=EPSILONS.smallest_coefficient,
+            mip_improving_solution_save=True,
             time_limit=max(time_limit, 0.01),
         )
         if highs.passModel(_passed(program, relaxed=False)) == highspy.HighsStatus.kError:
             return Answer(Claim.FAILED, None, -np.inf, "HiGHS refused the program")
         if start is not None:
-            solution = highspy.HighsSolution()
-            solution.col_value = list(start)
-            highs.setSolution(solution)
+            known = np.flatnonzero(np.isfinite(start)).astype(np.int32)
+            highs.setSolution(known.size, known, start[known])
         highs.run()
         status = highs.getModelStatus()
         word = f"HiGHS says {highs.modelStatusToString(status)!r}"
@@ -77,7 +79,9 @@ class HighsMip:
         bound = float(info.mip_dual_bound) if is_mip else float(info.objective_function_value)
         if not is_mip and status != highspy.HighsModelStatus.kOptimal:
             bound = -np.inf
-        return Answer(_CLAIMS.get(status, Claim.FAILED), x, bound, word)
+        saved = highs.getSavedMipSolutions() if is_mip and x is not None else []
+        pool = tuple(np.array(other.col_value) for other in saved[-1 - POOL : -1])[::-1]
+        return Answer(_CLAIMS.get(status, Claim.FAILED), x, bound, word, pool)
 
 
 class HighsRelaxation:
@@ -87,7 +91,7 @@ class HighsRelaxation:
         self._highs = _quiet(
             presolve="off",
             solver="simplex",
-            small_matrix_value=1e-12,
+            small_matrix_value=EPSILONS.smallest_coefficient,
             primal_feasibility_tolerance=TOLERANCES.solver_feasibility,
             dual_feasibility_tolerance=TOLERANCES.solver_feasibility,
         )

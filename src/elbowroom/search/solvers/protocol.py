@@ -12,6 +12,7 @@ import numpy as np
 
 from elbowroom.errors import SolverMissing
 from elbowroom.numerics import Floats
+from elbowroom.search.solvers.tolerances import EPSILONS
 
 if TYPE_CHECKING:
     from elbowroom.search.adversarial.matrix import Program
@@ -106,8 +107,7 @@ class Chain:
     program is a relaxation, so that its bound stays a bound.
     """
 
-    TANGENT_ROUNDS = 30
-    NORM_TOLERANCE = 1e-7  # relative; what is left is repaired or judged afterwards
+    TANGENT_ROUNDS, FEW_ROUNDS = 30, 6
 
     def __init__(self, solvers: list[Solver]) -> None:
         self.solvers = solvers
@@ -117,37 +117,49 @@ class Chain:
     def name(self) -> str:
         return self.solvers[0].name
 
-    def solve(self, program: Program, time_limit: float, start: Floats | None = None) -> Answer:
+    def solve(
+        self,
+        program: Program,
+        time_limit: float,
+        start: Floats | None = None,
+        enough: Callable[[Floats], bool] | None = None,
+    ) -> Answer:
+        """``start`` is a known solution (NaN where it settles nothing). With ``enough`` a point that satisfies it will do,
+        and the tangents of others are given up after a few rounds."""
         answer = Answer(Claim.FAILED, None, -np.inf, "no solver was asked")
         while True:
             solver = self.solvers[0]
-            answer = self._solve(solver, program, time_limit, start)
+            answer = self._solve(solver, program, time_limit, start, enough)
             if answer.claim is not Claim.FAILED or len(self.solvers) == 1:
                 return answer
             self.troubles.append(f"{solver.name}: {answer.word}; went on with {self.solvers[1].name}")
             self.solvers = self.solvers[1:]
 
-    def _solve(self, solver: Solver, program: Program, time_limit: float, start: Floats | None) -> Answer:
+    def _solve(
+        self,
+        solver: Solver,
+        program: Program,
+        time_limit: float,
+        start: Floats | None,
+        enough: Callable[[Floats], bool] | None,
+    ) -> Answer:
         if not program.norms or solver.takes_norms:
             return solver.solve(program, time_limit, start)
         deadline = time.perf_counter() + time_limit
         answer = solver.solve(program, time_limit, start)
-        for _ in range(self.TANGENT_ROUNDS):
-            if answer.x is None or not answer.usable:
+        for _ in range(self.TANGENT_ROUNDS if enough is None else self.FEW_ROUNDS):
+            if answer.x is None or not answer.usable or (enough is not None and enough(answer.x)):
                 return answer
             cuts = []
             for norm in program.norms:
                 for x in (answer.x, *answer.pool):
-                    if (
-                        norm.excess(x) > self.NORM_TOLERANCE * max(norm.allowed(x), 1e-9)
-                        and norm.tangent(x) is not None
-                    ):
+                    if norm.excess(x) > EPSILONS.norm_row * max(norm.allowed(x), 1e-9) and norm.tangent(x) is not None:
                         cuts.append(norm.tangent(x))
             if not cuts:
                 break
             program = program.with_rows([c for c in cuts if c is not None])
             previous = answer
-            answer = solver.solve(program, deadline - time.perf_counter(), None)
+            answer = solver.solve(program, deadline - time.perf_counter(), start)
             if answer.x is None and answer.claim is Claim.STOPPED:
                 return previous
         return answer

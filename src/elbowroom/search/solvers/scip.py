@@ -8,6 +8,7 @@ import pyscipopt
 from elbowroom.numerics import Floats
 from elbowroom.search.adversarial.matrix import Program
 from elbowroom.search.solvers.protocol import Answer, Claim
+from elbowroom.search.solvers.tolerances import EPSILONS
 
 _CLAIMS = {
     "optimal": Claim.OPTIMAL,
@@ -25,25 +26,29 @@ class Scip:
 
     name = "SCIP"
     takes_norms = True
-    FEASIBILITY = 1e-7  # tighter ones make its LP solver give up
     POOL = 4
+    ROOT_ROUNDS = 10  # of cuts: without a limit it spends seconds at the root of programs with a hundred rows
 
     def solve(self, program: Program, time_limit: float, start: Floats | None = None) -> Answer:
         model = pyscipopt.Model()
         model.hideOutput()
         model.setParam("limits/time", max(time_limit, 0.01))
-        model.setParam("numerics/feastol", self.FEASIBILITY)
-        model.setParam("limits/gap", 1e-7)
+        model.setParam("numerics/feastol", EPSILONS.feasibility_scip)
+        model.setParam("limits/gap", EPSILONS.mip_gap)
+        model.setParam("separating/maxroundsroot", self.ROOT_ROUNDS)
         columns = self._columns(model, program)
         self._rows(model, program, columns)
         if start is not None:
-            guess = model.createSol()
+            guess = model.createPartialSol()
             for column, value in zip(columns, start, strict=True):
-                model.setSolVal(guess, column, float(value))
+                if np.isfinite(value):
+                    model.setSolVal(guess, column, float(value))
             model.addSol(guess)
         try:
             model.optimize()
-        except Exception as error:  # its binding raises nothing more special
+        except Exception as error:  # its binding raises bare ones, with this prefix, for SCIP's own failures
+            if not str(error).startswith("SCIP:"):
+                raise
             return Answer(Claim.FAILED, None, -np.inf, f"SCIP failed: {error}")
         status = str(model.getStatus())
         points = [

@@ -18,9 +18,10 @@ from elbowroom.models import TreeEnsemble
 from elbowroom.numerics import Bools, Floats, next_up
 from elbowroom.problem import AtMost, RecourseProblem
 from elbowroom.result.certificate import Certificate
-from elbowroom.search.adversarial.center import Stance, farthest
+from elbowroom.search.adversarial.center import farthest
 from elbowroom.search.adversarial.chain import breakpoints
 from elbowroom.search.adversarial.encode_trees import Copy, TreeFamily
+from elbowroom.search.adversarial.master import Stance
 from elbowroom.search.adversarial.scenario import Scenario
 from elbowroom.search.contract import Clock, Outcome, Referee
 from elbowroom.search.solvers.protocol import Chain, SolverName, open_solver

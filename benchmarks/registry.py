@@ -1,0 +1,103 @@
+"""The list of commands. One line each: name, what it shows, where its function is, and which options it takes.
+
+A function gets the options by name (an entry ``rows=problems`` passes ``--rows`` as ``problems``); an option that is not
+given is not passed, so that the function's own default holds. What it returns is written to ``results/NAME.json``: a
+mapping as it is, a list as ``instances`` with the numbers of the summary function, if there is one. A function that
+writes its files itself returns None.
+"""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+OPTIONS: dict[str, dict[str, Any]] = {
+    "rows": {"type": int, "help": "instances per cell"},
+    "limit": {"type": float, "help": "seconds per instance"},
+    "data": {"nargs": "+", "help": "data sets of the paper"},
+    "models": {"nargs": "+", "help": "kinds or labels of the paper's models: DT RF-100 NN-10x10x10"},
+    "norms": {"nargs": "+", "choices": ("linf", "l2", "l1"), "help": "norms of the room"},
+    "radii": {"nargs": "+", "type": float, "help": "radii of the room"},
+    "families": {"nargs": "+", "help": "model families"},
+    "solvers": {"nargs": "+", "help": "solvers of the paper's algorithm"},
+    "jobs": {"type": int, "help": "processes"},
+    "resume": {"action": argparse.BooleanOptionalAction, "help": "go on where the last start ended (the default)"},
+    "quick": {"action": "store_true", "default": None, "help": "a slice of about two minutes"},
+    "only": {"nargs": "+", "help": "names of the parts to be made"},
+    "methods": {"nargs": "+", "help": "methods to be judged"},
+    "centers": {"type": Path, "help": "a CSV file with centres from any other method"},
+    "out": {"type": Path, "help": "where the results go (default: benchmarks/results)"},
+}
+
+
+@dataclass(frozen=True)
+class Command:
+    name: str
+    help: str
+    function: str  # module:function, below benchmarks
+    options: str = ""
+    summary: str = ""  # module:function of the records
+
+
+COMMANDS = [
+    Command("paper", "the paper's tables 1 and 2: 4,320 instances", "tables:run", "rows limit data models norms radii jobs resume quick out"),
+    Command("baseline", "the paper's table 3: the gradient method beside the product", "comparison:run", "rows limit"),
+    Command("accuracy", "the paper's table 4: accuracies of the models", "accuracy:run", "data"),
+    Command("audit", "centres from any method: valid, true radius, distance to the optimum", "audit.run:run", "rows limit data models norms radii methods centers"),
+    Command("figures", "the paper's figures: computes what `report` draws", "figures:run", "only"),
+    Command("report", "docs/results.md, a page and all pictures, from the stored results", "report:run", "out"),
+    Command("boxes", "the paper's linf tables for trees and ensembles (1,560 instances)", "paper:run_boxes", "rows limit data", "paper:summary"),
+    Command("linear", "the paper's linear rows, linf and l2", "paper:run_linear", "rows limit data", "paper:summary"),
+    Command("networks", "the paper's network rows, linf and l2 (960 instances)", "paper:run_networks", "rows limit data", "paper:summary"),
+    Command("networks-bounded", "the same with every feature bounded to [0, 1]", "paper:run_networks_bounded", "rows limit data", "paper:summary"),
+    Command("networks-large", "(200, 200) and (50, 50, 50): a region soon, gap at 1, 10 and 60 s", "networks:run_large", "rows limit", "networks:summary_large"),
+    Command("networks-control", "the paper's big-M master and adversary on HiGHS beside the product", "networks_control:run_control", "limit", "networks_control:summary_control"),
+    Command("brute", "random small problems against brute force", "brute:run_brute", "rows=problems"),
+    Command("peers", "plain counterfactuals beside treecf", "peers:run_peers", "rows limit"),
+    Command("realistic", "models of the size people use, gap at 1, 10 and 60 s", "realistic:run_realistic", "rows limit"),
+    Command("startup", "what a new process pays", "startup:run_startup"),
+    Command("reuse", "one explainer for twenty rows against twenty explainers", "reuse:run_reuse", "rows"),
+    Command("agreement", "Algorithm 1 on two solvers, the fast engines and brute force: 4,500 questions", "agreement:run_agreement", "rows families norms limit resume"),
+    Command("control", "Algorithm 1 on HiGHS and SCIP beside the fast engines, second by second", "control:run_control", "rows limit data models norms solvers resume", "control:summary"),
+    Command("heuristic", "one leaf against exact on diabetes, radii .01 to .1", "heuristic:run_heuristic", "rows limit", "heuristic:summary"),
+]  # fmt: skip
+
+
+def main(arguments: list[str] | None = None) -> None:
+    options = vars(_parser().parse_args(arguments))
+    command: Command = options.pop("command")
+    out: Path | None = options.get("out")
+    given = {name: value for name, value in options.items() if value is not None}
+    passed = [entry.partition("=") for entry in command.options.split()]
+    result = _function(command.function)(**{to or name: given[name] for name, _, to in passed if name in given})
+    if result is None:
+        return
+    from benchmarks import record
+
+    content: dict[str, Any] = result if isinstance(result, dict) else {"instances": result}
+    if command.summary:
+        found = _function(command.summary)(result)
+        print(found)
+        content = {"summary": found, **content}
+    print(f"written: {record.write(command.name, content, out).name}")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks", description="Every figure that is claimed, one command each."
+    )
+    commands = parser.add_subparsers(metavar="NAME", required=True)
+    for command in COMMANDS:
+        sub = commands.add_parser(command.name, help=command.help, description=command.help)
+        sub.set_defaults(command=command)
+        for name in dict.fromkeys([entry.partition("=")[0] for entry in command.options.split()] + ["out"]):
+            sub.add_argument(f"--{name}", **{"default": None, **OPTIONS[name]})
+    return parser
+
+
+def _function(place: str) -> Any:
+    module, _, name = place.partition(":")
+    return getattr(import_module(f"benchmarks.{module}"), name)

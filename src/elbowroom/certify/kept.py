@@ -1,0 +1,49 @@
+"""The one door to the chance that a slipped centre keeps its class: two proven bounds."""
+
+from __future__ import annotations
+
+import time
+from typing import assert_never
+
+import numpy as np
+
+from elbowroom.certify.slips import Slip
+from elbowroom.errors import InputError, UnsupportedModel
+from elbowroom.models import LinearModel, Model, ObliqueEnsemble, ReluNetwork, TreeEnsemble
+from elbowroom.problem.body import Body
+from elbowroom.problem.target import Target
+from elbowroom.result.kept import KeptProbability
+
+
+def kept_probability(
+    model: Model, target: Target, slip: Slip, room: Body | None, tolerance: float, time_limit: float
+) -> KeptProbability:
+    """Bounds on P(the slipped centre has the wanted class), at most ``tolerance`` apart unless the time ends first."""
+    began = time.perf_counter()
+    if target.probability is not None:
+        raise InputError("the chance of keeping a class is asked of a label; leave the probability of the target out")
+    index = target.index(model.info)
+    match model:
+        case TreeEnsemble():
+            from elbowroom.certify.kept_trees import kept_trees
+
+            masses = kept_trees(model, index, slip, tolerance, time_limit)
+            lower, upper, exact = masses.good - masses.error, 1.0 - masses.bad + masses.error, masses.decided
+            ranges = masses.ranges
+        case LinearModel():
+            from elbowroom.certify.kept_linear import kept_linear
+
+            bounds = kept_linear(model, index, slip, tolerance, began + time_limit)
+            lower, upper, exact, ranges = bounds.lower, bounds.upper, bounds.exact, 1
+        case ReluNetwork() | ObliqueEnsemble():
+            raise UnsupportedModel(
+                f"{model.info.source}: the chance of keeping a class is computed for trees and linear models; for this "
+                "family certify a room instead: explainer.certify(center, Box.for_probability(0.95, sigma, n=...))"
+            )
+        case _:
+            assert_never(model)
+    inside = None if room is None else slip.inside(room)
+    lower = max(0.0, lower, 0.0 if inside is None else inside)  # the whole room was proven to have the class
+    return KeptProbability(
+        float(min(lower, 1.0)), float(np.clip(upper, lower, 1.0)), exact, inside, ranges, time.perf_counter() - began
+    )

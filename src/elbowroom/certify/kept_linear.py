@@ -1,0 +1,138 @@
+"""The chance that a slipped centre keeps its class, for linear models.
+
+The margin of one rival at the slipped centre is mu + sum_f w_f (x_f - c_f) with mu = w.c + b. Columns whose slip is
+neither clipped (with a probability that counts) nor whole add up to a normal number with variance
+tau^2 = sum w_f^2 sigma_f^2. If there are no others, P = Phi(mu / tau): the closed form.
+
+The other columns (clipped or whole) are put on a grid of width h, once rounded down and once rounded up, and their sum A
+is the convolution of their laws: P(A_down + normal >= -mu) <= P <= P(A_up + normal >= -mu). Mass that leaves the grid
+counts against the lower and for the upper bound.
+
+With several rivals the bounds of the single ones are joined: 1 - sum (1 - p_r) <= P <= min p_r.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from scipy import signal, special
+
+from elbowroom.certify.slips import PHI_ERROR, Slip
+from elbowroom.models import LinearModel
+from elbowroom.models.margins import linear_margins
+from elbowroom.numerics import EPS, Floats
+
+REACH: Final = 40.0  # standard deviations; farther out nothing is left in float64
+HALF_GRIDS: Final = (2**12, 2**14, 2**16, 2**18)  # points on either side of 0, finer until the bounds are close
+NO_CLIPPING: Final = 1e-13  # a column that is clipped with less than this probability counts as normal
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """A probability between two numbers. ``exact``: only rounding lies between them. ``final``: no grid was used."""
+
+    lower: float
+    upper: float
+    exact: bool
+    final: bool
+
+
+def kept_linear(model: LinearModel, target: int, slip: Slip, tolerance: float, deadline: float) -> Bounds:
+    """Bounds for all rivals together; finer grids until they are as close as asked for, or the deadline passes."""
+    bounds = _joined(model, target, slip, HALF_GRIDS[0])
+    for half_grid in HALF_GRIDS[1:]:
+        if bounds.final or bounds.upper - bounds.lower <= tolerance or time.perf_counter() > deadline:
+            break
+        finer = _joined(model, target, slip, half_grid)
+        bounds = Bounds(max(bounds.lower, finer.lower), min(bounds.upper, finer.upper), False, False)
+    return bounds
+
+
+def _joined(model: LinearModel, target: int, slip: Slip, half_grid: int) -> Bounds:
+    margins = linear_margins(model, target)
+    affine = margins.affine
+    magnitude = np.abs(slip.center) + REACH * slip.sigma
+    doubt = affine.error(magnitude) + margins.slack
+    single = [
+        _one_rival(affine.weight[r], float(affine.bias[r]), float(doubt[r]), slip, half_grid)
+        for r in range(margins.slack.size)
+    ]
+    lower = 1.0 - sum(1.0 - bounds.lower for bounds in single)
+    upper = min(bounds.upper for bounds in single)
+    final = all(bounds.final for bounds in single)
+    return Bounds(max(0.0, lower), min(1.0, max(upper, 0.0)), final and len(single) == 1, final)
+
+
+def _one_rival(weight: Floats, bias: float, doubt: float, slip: Slip, half_grid: int) -> Bounds:
+    """P(margin > 0), where margins within ``doubt`` of 0 may go either way."""
+    used = [int(f) for f in slip.columns if weight[f] != 0.0]
+    normal, other, error = [], [], PHI_ERROR
+    for f in used:
+        clipped = slip.below(f, np.array([slip.lower[f]]))[0] if np.isfinite(slip.lower[f]) else 0.0
+        if np.isfinite(slip.upper[f]):
+            clipped += 1.0 - special.ndtr((slip.upper[f] - slip.center[f]) / slip.sigma[f])
+        if slip.whole[f] or clipped > NO_CLIPPING:
+            other.append(f)
+        else:
+            normal.append(f)
+            error += clipped + PHI_ERROR
+    tau = float(np.linalg.norm(weight[normal] * slip.sigma[normal])) if normal else 0.0
+    mean = float(weight @ slip.center) + bias
+    doubt += 4.0 * EPS * (weight.size + 2) * (float(np.abs(weight) @ np.abs(slip.center)) + abs(bias))
+    doubt += 8.0 * EPS * (weight.size + 2) * tau * REACH
+    if not other:
+        return Bounds(_at_least(mean - doubt, tau) - error, _at_least(mean + doubt, tau) + error, True, True)
+    spread = [float(abs(weight[f]) * slip.sigma[f]) for f in other]
+    step = (6.0 * sum(spread) + max(spread)) / half_grid
+    low, high = _grid_laws(weight, other, slip, step, half_grid)
+    places = np.asarray((np.arange(low.size) - low.size // 2) * step, dtype=np.float64)
+    error += len(other) * (4 * half_grid * PHI_ERROR) + low.size * EPS * 64 * len(other)
+    kept_low = float(low @ _each_at_least(places + (mean - doubt), tau))
+    kept_high = float(high @ _each_at_least(places + (mean + doubt), tau))
+    return Bounds(kept_low - error, kept_high + (1.0 - float(high.sum())) + error, False, False)
+
+
+def _at_least(mean: float, tau: float) -> float:
+    return float(_each_at_least(np.array([mean]), tau)[0])
+
+
+def _each_at_least(mean: Floats, tau: float) -> Floats:
+    """P(mean + tau Z > 0)."""
+    if tau == 0.0:
+        return (mean > 0.0).astype(np.float64)
+    return np.asarray(special.ndtr(mean / tau))
+
+
+def _grid_laws(weight: Floats, columns: list[int], slip: Slip, step: float, half_grid: int) -> tuple[Floats, Floats]:
+    """The laws of the sum of w_f (x_f - c_f), every term rounded down and rounded up to the grid."""
+    low = high = np.ones(1)
+    points = np.asarray(np.arange(-half_grid, half_grid + 1) * step, dtype=np.float64)
+    for f in columns:
+        down, up = _column_laws(float(weight[f]), f, slip, points)
+        low, high = (np.maximum(signal.fftconvolve(a, b), 0.0) for a, b in ((low, down), (high, up)))
+        if low.size > 4 * half_grid + 1:  # keep the middle; what is cut off no longer counts
+            cut = (low.size - 4 * half_grid - 1) // 2
+            low, high = low[cut:-cut], high[cut:-cut]
+    return low, high
+
+
+def _column_laws(weight: float, f: int, slip: Slip, points: Floats) -> tuple[Floats, Floats]:
+    """Laws on the grid of one term y = w (x - c), rounded down and up.
+
+    With the grid g_0 < ... < g_m and G(g) = P(y <= g): rounded up, y becomes g_j with probability G(g_j) - G(g_(j-1));
+    rounded down, it becomes g_j with P(g_j <= y < g_(j+1)), for which P(y <= g) is asked just below each point, so
+    that an atom on a grid point is never moved up. Beyond the grid, y is lost below (down) and left out above (up).
+    """
+    edges = slip.center[f] + points / weight
+    blur = 4.0 * np.spacing(np.abs(edges) + abs(slip.center[f]))
+    if weight > 0.0:
+        at_most, below = slip.below(f, edges - blur), slip.below(f, edges + blur)
+        up_cdf, down_cdf = at_most, below
+    else:  # y <= g iff x >= c + g / w
+        up_cdf, down_cdf = 1.0 - slip.below(f, edges + blur), 1.0 - slip.below(f, edges - blur)
+    up = np.diff(up_cdf, prepend=0.0)  # a smaller distribution function: moved up
+    down = np.append(np.diff(down_cdf), 1.0 - down_cdf[-1])  # a larger one: moved down
+    return np.maximum(down, 0.0), np.maximum(up, 0.0)

@@ -1,0 +1,115 @@
+"""The chance that a slipped centre keeps its class, for trees, forests and boosting.
+
+The cuts divide every column that slips into cells; a range of cells has the product of its columns' probabilities (see
+`slips`). Best-first over ranges, the most likely first: where the wanted class wins everywhere, the mass is added to
+what is proven kept; where some rival wins everywhere, to what is proven lost; the rest is split. The truth lies between
+the mass proven kept and one minus the mass proven lost, at every moment. With one tree the ranges end at its leaves; with
+few cells everything is decided and the sum is exact.
+
+A rival's win is read from its own margins, ties and rounding included, so that nothing is counted on either side that
+the model's own arithmetic might decide otherwise.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+from elbowroom.certify.kept_kernels import BAD, DONE, FULL, GOOD, LEAF, LEFT, OPEN, RANGES, RIGHT, USED, explore
+from elbowroom.certify.slips import Slip
+from elbowroom.models import TreeEnsemble
+from elbowroom.models.margins import contrast, tree_margins
+from elbowroom.numerics import EPS, Floats, Ints
+
+SHARE = 2_000_000  # tree nodes between two looks at the clock
+POOL_BYTES = 512 * 2**20
+
+
+@dataclass(frozen=True, eq=False)
+class Masses:
+    """What is proven so far: probabilities of ranges, how far their sums may be off, and whether nothing is open."""
+
+    good: float
+    bad: float
+    error: float
+    decided: bool
+    ranges: int
+
+
+def kept_trees(model: TreeEnsemble, target: int, slip: Slip, tolerance: float, seconds: float) -> Masses:
+    """Masses proven kept and lost, until less than ``tolerance`` is open or the time is used up."""
+    columns = [int(f) for f in slip.columns if model.cuts[int(f)].size]
+    cuts = [np.unique(np.floor(model.cuts[f])) + 0.0 if slip.whole[f] else model.cuts[f] for f in columns]
+    start = np.cumsum([0, *(c.size + 2 for c in cuts)], dtype=np.int64)
+    cdf = np.concatenate([np.zeros(0), *(_steps(slip.below(f, c)) for f, c in zip(columns, cuts, strict=True))])
+    error = sum((c.size + 1) * 2.0 * slip.error(f, c) for f, c in zip(columns, cuts, strict=True))
+    kind, cell = _nodes(model, slip, columns, cuts)
+    value, base, win, lose = _margins(model, target)
+    n_active, n_rivals = len(columns), base.size
+    size = 1024
+    low, high = np.zeros((size, n_active), np.int64), np.zeros((size, n_active), np.int64)
+    high[0] = [c.size for c in cuts]
+    mass, heap = np.zeros(size), np.zeros(size, np.int64)
+    mass[0] = 1.0
+    counts, totals = np.zeros(3, np.int64), np.zeros(3)
+    score = np.zeros(cdf.size)
+    stack = np.zeros(model.feature.size + model.n_trees + 2, np.int64)
+    least, most = np.zeros(2 * n_rivals), np.zeros(2 * n_rivals)
+    deadline = math.inf  # the first call finds nothing open: it only loads the compiled code, before time counts
+    while True:
+        state = explore(
+            model.roots, kind, cell, model.left, model.right, value, base, win, lose, start, cdf, low, high, mass,
+            heap, counts, totals, score, stack, least, most, SHARE, tolerance,
+        )  # fmt: skip
+        if deadline == math.inf:
+            deadline = time.perf_counter() + seconds
+            counts[OPEN] = counts[USED] = 1
+            continue
+        if state == DONE or time.perf_counter() > deadline:
+            break
+        if state == FULL:
+            if 4 * low.nbytes > POOL_BYTES:
+                break
+            low, high = (np.concatenate([a, np.zeros_like(a)]) for a in (low, high))
+            mass, heap = np.concatenate([mass, np.zeros_like(mass)]), np.concatenate([heap, np.zeros_like(heap)])
+    # every mass is a product of n_active differences, every total a sum of at most as many masses as there are ranges
+    rounding = EPS * (2 * n_active + 2 + int(counts[USED]))
+    decided = 1.0 - float(totals[GOOD] + totals[BAD]) <= error + rounding
+    return Masses(float(totals[GOOD]), float(totals[BAD]), error + rounding, decided, int(counts[RANGES]))
+
+
+def _steps(below: Floats) -> Floats:
+    """From the chance of a value up to each cut to the chance of a cell before each one: 0, ..., 1, nondecreasing."""
+    return np.concatenate([[0.0], np.maximum.accumulate(below), [1.0]])
+
+
+def _nodes(model: TreeEnsemble, slip: Slip, columns: list[int], cuts: list[Floats]) -> tuple[Ints, Ints]:
+    """What every node does: split on an active column after some cell, or go the way of the fixed value."""
+    feature = model.feature.astype(np.int64)
+    inner = feature >= 0
+    goes_left = slip.center[np.maximum(feature, 0)] <= model.cut
+    kind = np.where(inner, np.where(goes_left, LEFT, RIGHT), LEAF).astype(np.int64)
+    cell = np.zeros(feature.size, np.int64)
+    for i, (f, edges) in enumerate(zip(columns, cuts, strict=True)):
+        mine = np.flatnonzero(inner & (feature == f) & np.isfinite(model.cut))
+        edge = np.floor(model.cut[mine]) if slip.whole[f] else model.cut[mine]
+        kind[mine], cell[mine] = i, np.searchsorted(edges, edge)
+    kind[inner & np.isposinf(model.cut)], kind[inner & np.isneginf(model.cut)] = LEFT, RIGHT
+    return kind, cell
+
+
+def _margins(model: TreeEnsemble, target: int) -> tuple[Floats, Floats, Floats, Floats]:
+    """Per node and rival: score of the wanted class minus the rival's; what a win and a loss need."""
+    rows = contrast(model.info, target, None)
+    margins = tree_margins(model, target)
+    lose = np.empty(margins.slack.size)
+    for r, rival in enumerate(rows.rivals):
+        others = contrast(model.info, rival, None).rivals
+        lose[r] = tree_margins(model, rival).slack[others.index(target)]
+    value = np.ascontiguousarray(model.value @ rows.matrix.T)
+    if not all(math.isfinite(x) for x in (*margins.base, *lose)):
+        raise ValueError("margins of a parsed model are finite")
+    return value, margins.base, margins.slack, lose

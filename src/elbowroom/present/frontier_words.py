@@ -1,0 +1,124 @@
+"""A frontier on the command line: radii from words, the answer as a table, a sentence or JSON."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from elbowroom.errors import InputError
+from elbowroom.present.numbers import about
+from elbowroom.result.frontier import Frontier
+from elbowroom.result.reader import number_out
+from elbowroom.result.region import Region
+from elbowroom.result.status import Status
+
+MOST_RADII = 100_000
+WORD_OF = {
+    Status.OPTIMAL.name: "proven closest",
+    Status.CERTIFIED.name: "certified",
+    Status.NONE_EXISTS.name: "none exists",
+    Status.UNKNOWN.name: "unknown",
+}
+
+
+def radii_from_text(text: str) -> list[float]:
+    """``0.01,0.02,0.05``, or ``0.01:0.1:10`` for ten radii at equal steps."""
+    begin, first_colon, rest = text.partition(":")
+    if not first_colon:
+        return [_number(part, text) for part in text.split(",")]
+    end, second_colon, count = rest.partition(":")
+    if not second_colon or not count.strip().isdigit() or not 2 <= int(count) <= MOST_RADII:
+        raise InputError(f"--radii {text!r}: write 0.01,0.02,0.05 or FIRST:LAST:COUNT, for example 0.01:0.1:10")
+    return [float(r) for r in np.linspace(_number(begin, text), _number(end, text), int(count))]
+
+
+def sentence(frontier: Frontier) -> str:
+    """What the whole frontier says, in a line or two."""
+    found = frontier[frontier["certified"]]
+    none = frontier[frontier["status"] == Status.NONE_EXISTS.name]
+    parts = []
+    if len(found):
+        first, last = found.iloc[0], found.iloc[-1]
+        parts.append(
+            f"A room of radius {about(first['radius'])} is found at distance {about(first['distance'])}"
+            + (f", one of radius {about(last['radius'])} at {about(last['distance'])}" if len(found) > 1 else "")
+            + "."
+        )
+    if len(none):
+        parts.append(f"It is proven that no region of radius {about(none.iloc[0]['radius'])} or more exists.")
+    unknown = int((frontier["status"] == Status.UNKNOWN.name).sum())
+    if unknown:
+        parts.append(f"For {unknown} {'radius' if unknown == 1 else 'radii'} nothing was found in time.")
+    for jump in frontier.breakpoints:
+        if math.isfinite(jump.distance_beyond):
+            parts.append(
+                f"At radius {about(jump.radius)} the distance jumps from {about(jump.distance)} to "
+                f"{about(jump.distance_beyond)}."
+            )
+        else:
+            parts.append(f"Beyond radius {about(jump.radius)} no region exists.")
+    if frontier.breakpoints_complete is True:
+        parts.append(f"No other jump of {about(frontier.smallest_jump or 0.0)} or more lies between these radii.")
+    elif frontier.breakpoints_complete is False:
+        parts.append("There was no time to find every jump.")
+    return " ".join(parts)
+
+
+def show(console: Console, frontier: Frontier, quiet: bool = False) -> None:
+    """The sentence; unless quiet, also one line per radius."""
+    console.print(Text(sentence(frontier), style="" if quiet else "bold"))
+    if quiet:
+        return
+    console.print()
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    for name, side in (("radius", "right"), ("distance", "right"), ("at least", "right"), ("", "left")):
+        table.add_column(name, justify=side)  # type: ignore[arg-type]
+    for _, row in frontier.iterrows():
+        distance = row["distance"]
+        table.add_row(
+            about(row["radius"]),
+            about(distance) if math.isfinite(distance) else "-",
+            about(row["lower_bound"]) if math.isfinite(row["lower_bound"]) else "-",
+            WORD_OF[row["status"]],
+        )
+    console.print(table)
+    console.print(Text(f"Radii {frontier.unit}; {frontier['seconds'].sum():.2g} s.", "dim"))
+
+
+def as_json(frontier: Frontier) -> dict[str, Any]:
+    """Everything, with floats that read back exactly; the centre of each region in the user's units."""
+    points = []
+    for radius, answer in zip(frontier["radius"], frontier.answers, strict=True):
+        region = answer if isinstance(answer, Region) else None
+        points.append(
+            {
+                "radius": float(radius),
+                "status": answer.status.name,
+                "distance": None if region is None else number_out(region.distance),
+                "lower_bound": number_out(answer.lower_bound),
+                "center": None if region is None else {name: float(v) for name, v in region.center.items()},
+                "method": answer.method,
+                "seconds": answer.seconds,
+            }
+        )
+    jumps = [{key: number_out(value) for key, value in vars(jump).items()} for jump in frontier.breakpoints]
+    return {
+        "unit": frontier.unit,
+        "distance_norm": frontier.answers[0].metric.value,
+        "points": points,
+        "breakpoints": jumps,
+        "breakpoints_complete": frontier.breakpoints_complete,
+        "smallest_jump": frontier.smallest_jump,
+    }
+
+
+def _number(part: str, text: str) -> float:
+    try:
+        return float(part)
+    except ValueError:
+        raise InputError(f"--radii {text!r}: {part!r} is not a number; write 0.01,0.02,0.05 or 0.01:0.1:10") from None

@@ -1,0 +1,103 @@
+"""Distance against radius: what more room costs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import pandas as pd
+
+from elbowroom.result.region import NoRegion, Region
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+COLUMNS = ("radius", "status", "distance", "lower_bound", "gap", "certified", "seconds", "method")
+
+
+@dataclass(frozen=True)
+class Breakpoint:
+    """A jump of the distance between two radii.
+
+    ``distance`` is that of a certified region for ``radius``; every region for ``beyond`` is at least ``jump`` farther
+    away, or none exists (``distance_beyond`` and ``jump`` are inf). The two radii are neighbouring floats (`exact`);
+    only where rounding lets a jump happen in several steps, or next to radius 0, are they up to 2^-50 of the largest
+    radius apart.
+    """
+
+    radius: float
+    beyond: float
+    distance: float
+    distance_beyond: float  # of the region found for ``beyond``; inf if none exists
+    jump: float  # proven: lower bound beyond minus distance before
+
+    @property
+    def exact(self) -> bool:
+        """True if no float lies between the two radii."""
+        return self.beyond == math.nextafter(self.radius, math.inf)
+
+
+class Frontier(pd.DataFrame):
+    """One row per radius, in increasing order; the answers themselves are in ``answers``.
+
+    An ordinary DataFrame with the columns radius, status, distance, lower_bound, gap, certified, seconds and method.
+    ``distance`` is inf where it is proven that no region exists and NaN where nothing was found. Frames derived from it
+    (slices, copies) are plain DataFrames.
+    """
+
+    _metadata: ClassVar[list[str]] = ["answers", "breakpoints", "breakpoints_complete", "smallest_jump", "unit"]
+
+    answers: tuple[Region | NoRegion, ...]
+    breakpoints: tuple[Breakpoint, ...]  # jumps that are proven; empty unless they were asked for
+    breakpoints_complete: bool | None  # True: proven that no other jump of at least smallest_jump lies between
+    smallest_jump: float | None
+    unit: str  # what a radius counts, for the axis of a plot
+
+    @classmethod
+    def of(
+        cls,
+        radii: Sequence[float],
+        answers: Sequence[Region | NoRegion],
+        unit: str,
+        breakpoints: Sequence[Breakpoint] = (),
+        breakpoints_complete: bool | None = None,
+        smallest_jump: float | None = None,
+    ) -> Frontier:
+        rows = [_row(radius, answer) for radius, answer in zip(radii, answers, strict=True)]
+        frame = cls(rows, columns=list(COLUMNS))
+        frame.answers = tuple(answers)
+        frame.unit = unit
+        frame.breakpoints = tuple(breakpoints)
+        frame.breakpoints_complete, frame.smallest_jump = breakpoints_complete, smallest_jump
+        return frame
+
+    @property
+    def _constructor(self) -> type[pd.DataFrame]:
+        return pd.DataFrame
+
+    @property
+    def jumps(self) -> pd.DataFrame:
+        """The breakpoints as a frame."""
+        return pd.DataFrame(
+            [{**vars(point), "exact": point.exact} for point in self.breakpoints],
+            columns=["radius", "beyond", "distance", "distance_beyond", "jump", "exact"],
+        )
+
+    def plot(self, ax: Axes | None = None) -> Axes:  # type: ignore[override]
+        """Distance over radius, with the band between both bounds; jumps are drawn as jumps (matplotlib)."""
+        from elbowroom.present.frontier import FrontierDisplay
+
+        return FrontierDisplay.from_frontier(self).plot(ax)
+
+
+def _row(radius: float, answer: Region | NoRegion) -> tuple[Any, ...]:
+    if isinstance(answer, Region):
+        distance, gap = answer.distance, answer.gap
+    else:
+        distance, gap = (math.inf, 0.0) if math.isinf(answer.lower_bound) else (math.nan, math.nan)
+    return (
+        radius, answer.status.name, distance, answer.lower_bound, gap, isinstance(answer, Region), answer.seconds,
+        answer.method,
+    )  # fmt: skip

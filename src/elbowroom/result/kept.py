@@ -1,0 +1,31 @@
+"""How likely a slipped answer keeps its outcome."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class KeptProbability:
+    """The chance that the slipped centre gets the wanted class lies in [lower, upper], proven.
+
+    ``exact``: every cell (or the closed form) was evaluated, and only rounding lies between the bounds. ``inside`` is the
+    chance that the slip stays in the room of the region that was asked about, the conservative bound of the paper; None
+    if the question was about a point without a room.
+    """
+
+    lower: float
+    upper: float
+    exact: bool
+    inside: float | None
+    ranges: int  # how many ranges of cells were looked at
+    seconds: float
+
+    def __float__(self) -> float:
+        return self.lower
+
+    def __str__(self) -> str:
+        room = "" if self.inside is None else f"; it stays in the room with probability {self.inside:.6g}"
+        if self.exact:
+            return f"kept with probability {self.lower:.9g} (exact){room}"
+        return f"kept with a probability between {self.lower:.6g} and {self.upper:.6g} (proven){room}"

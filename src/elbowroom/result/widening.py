@@ -1,0 +1,104 @@
+"""The widest intervals around a certified centre, and what is proven about each of their ends."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from functools import cached_property
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import pandas as pd
+
+from elbowroom.numerics import Floats
+from elbowroom.result.region import Region
+
+OPEN_FROM: Final = 2.0**20  # in units of the scale: an interval that reaches so far beyond the centre is called open
+
+
+class End(Enum):
+    """Why an interval ends where it does; the value is what a user may read."""
+
+    MAXIMAL = "one step further the class is lost"
+    BOUND = "the limit of the feature"
+    FIXED = "the feature does not move"
+    OPEN = "open: no end was met"
+    UNPROVED = "not proven to be the last"
+
+    @property
+    def is_maximal(self) -> bool:
+        """True if the interval cannot be longer at this end."""
+        return self in (End.MAXIMAL, End.BOUND, End.FIXED)
+
+
+@dataclass(frozen=True, eq=False)
+class Side:
+    """One end of one interval. ``witness`` is a point that fails and that lies beyond this end alone: all its other
+    coordinates are inside the region. Without one, nothing beyond the end was refuted."""
+
+    end: End
+    witness: Floats | None = None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Widening:
+    """``region`` is the certified wide box around the same centre; ``lows`` and ``highs`` say how each side ends.
+
+    A side is maximal given all other sides: moving it alone by the smallest step that a box can state lets a point of
+    another class in. Several sides together may still be traded against each other; ``order`` of `Explainer.widen` does.
+    """
+
+    region: Region
+    lows: tuple[Side, ...]
+    highs: tuple[Side, ...]
+    seconds: float
+
+    def __bool__(self) -> bool:
+        return True
+
+    @property
+    def proved(self) -> bool:
+        """True if no end of any interval is left in doubt."""
+        return all(side.end is not End.UNPROVED for side in (*self.lows, *self.highs))
+
+    @cached_property
+    def table(self) -> pd.DataFrame:
+        """One row per feature; ``fails_at`` is a value beyond the end at which a point of another class is known."""
+        frame = self.region.intervals.copy()
+        for name, sides in (("low", self.lows), ("high", self.highs)):
+            frame[f"{name}_maximal"] = [side.end.is_maximal for side in sides]
+            frame[f"{name}_end"] = [side.end.value for side in sides]
+            frame[f"{name}_fails_at"] = [
+                np.nan if side.witness is None else float(side.witness[f]) for f, side in enumerate(sides)
+            ]
+        return frame
+
+    def sentence(self) -> str:
+        """The wide region in plain words, and which of its ends are not proven to be the last."""
+        return f"{self.region.sentence()} {self.proof()}"
+
+    def proof(self) -> str:
+        """Which ends are proven to be the last ones possible, in words."""
+        doubtful = [
+            f"{what} {name}"
+            for name, low, high in zip(self.region.space.names, self.lows, self.highs, strict=True)
+            for what, side in (("below", low), ("above", high))
+            if side.end is End.UNPROVED
+        ]
+        given = "while all other ends stay where they are"
+        if not doubtful:
+            return f"No end of an interval can be moved further {given}."
+        shown = ", ".join(doubtful[:3]) + (f" and at {len(doubtful) - 3} more ends" if len(doubtful) > 3 else "")
+        return f"Longer intervals were neither found nor ruled out {shown}; no other end can be moved further {given}."
+
+    def __str__(self) -> str:
+        return f"{self.region}\n{self.proof()}"
+
+    def __repr__(self) -> str:
+        maximal = sum(side.end.is_maximal for side in (*self.lows, *self.highs))
+        return f"<Widening: {maximal} of {2 * len(self.lows)} ends maximal, {self.seconds:.2g} s>"
+
+    def to_json(self, path: str | Path | None = None, *, timings: bool = True) -> str:
+        """The wide region with its certificate, as `Region.to_json` writes it; `Region.from_json` reads it."""
+        return self.region.to_json(path, timings=timings)

@@ -1,0 +1,126 @@
+"""The reporter: tables as the paper's, pictures, one page; from stored results alone."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from benchmarks import report
+from benchmarks.cases import ALL, NORMS, RADII
+from benchmarks.cells import PAPER_INSTANCES, file_of
+from benchmarks.data import PAPER
+from benchmarks.figures import FIGURES, stored
+from benchmarks.figures.lipschitz import stand_in
+from benchmarks.figures.overfitting import pack, unpack
+from benchmarks.figures.speed import paper_seconds
+from benchmarks.report import sources
+from benchmarks.report.markdown import table
+from benchmarks.report.words import pair, stops
+from benchmarks.statistics import mean_and_error, statistics
+
+HERE = {"commit": "0" * 40, "command": "python -m benchmarks paper", "python": "3.11", "machine": "a machine",
+        "versions": {"scikit-learn": "1.5"}}  # fmt: skip
+
+
+def _record(**changes: Any) -> dict[str, Any]:
+    return {
+        "data": "diabetes", "model": "DT", "param": 3, "norm": "linf", "rho": 0.05, "row": 0, "status": "OPTIMAL", "distance": 1.0,
+        "lower_bound": 1.0, "gap": 0.0, "certified_radius": 0.05, "seconds": 0.25, "iterations": 4, "counted": "nodes",
+        "false_points": 0, "hostile_points": 100, "limit": 60.0, **changes,
+    }  # fmt: skip
+
+
+def _results(folder: Path, records: list[dict[str, Any]]) -> None:
+    for name in PAPER_INSTANCES:
+        mine = [r for r in records if file_of(r) == name]
+        if mine:
+            (folder / f"{name}.json").write_text(json.dumps({"environment": HERE, "instances": mine}))
+
+
+def test_statistics_of_a_cell() -> None:
+    records = [
+        _record(seconds=1.0, iterations=2),
+        _record(seconds=3.0, iterations=4, status="CERTIFIED", gap=0.125),
+        _record(seconds=2.0, iterations=6, status="UNKNOWN", gap=None, certified_radius=None, false_points=1),
+    ]
+    found = statistics(records)
+    assert found.seconds == pytest.approx((2.0, 1.0 / math.sqrt(3)))
+    assert found.iterations[0] == 4.0
+    assert (found.early_stops, found.optimal, found.false_points) == (2, 1, 1)
+    assert found.stopped_radius == pytest.approx(0.025)  # no region counts as radius 0
+    assert found.worst_gap == 0.125
+    assert math.isnan(mean_and_error([1.0])[1])
+
+
+def test_numbers_are_written_as_in_the_paper() -> None:
+    assert pair(274.224, 51.4, 2) == "274.22 (51.40)"
+    assert pair(1.0, math.nan, 1) == "1.0 (-)"
+    assert pair(None, None, 2) == "-"
+    assert stops(0, None) == "0"
+    assert stops(4, 0.04) == "4 (radius 0.040)"
+    assert table(["a", "b"], [["x", "1"]]) == "| a | b |\n| --- | ---: |\n| x | 1 |"
+    assert paper_seconds(100.0, 5) == pytest.approx((15 * 100 + 5 * 1000) / 20)
+    assert paper_seconds(None, 20) == 1000.0
+
+
+def test_the_page_has_every_cell_and_names_every_early_stop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    records = [
+        _record(data=data, model=case.model, param=case.param, norm=norm, rho=rho, row=row)
+        for data in PAPER
+        for case in ALL
+        for norm in NORMS
+        for rho in RADII
+        for row in range(2)
+    ]
+    records[-1].update(status="CERTIFIED", gap=0.0321)
+    _results(tmp_path, records)
+    monkeypatch.setattr(sources, "RESULTS", tmp_path)
+    report.run(tmp_path / "docs")
+    text = (tmp_path / "docs" / "results.md").read_text()
+    assert text.count("| NN-10x10x10 |") == 12  # norms, radii, data
+    assert "| early stops | 1 | 655 (at 1000 s) |" in text
+    assert "| ionosphere | NN [100] | l2 | 0.05 | 1 | CERTIFIED | 3.21 % |" in text
+    assert "0.250 (0.000) | 274.22 (51.40)" in text  # ours beside the paper's: linf .05, banknote, GBM-100
+    assert "Made by `python -m benchmarks paper` at commit 0000000000" in text
+    page = (tmp_path / "docs" / "results.html").read_text()
+    assert page.count("<table>") == sum(line.startswith("| ---") for line in text.splitlines())
+    assert 'src="data:image/png;base64,' in page
+    assert 'src="images' not in page
+    assert (tmp_path / "docs" / "images" / "results" / "speed.svg").exists()
+
+
+def test_without_results_the_page_says_which_command_is_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sources, "RESULTS", tmp_path)
+    report.run(tmp_path / "docs")
+    assert "python -m benchmarks paper" in (tmp_path / "docs" / "results.md").read_text()
+
+
+@pytest.mark.parametrize("entry", FIGURES, ids=lambda entry: entry.name)
+def test_a_stored_figure_can_be_drawn(entry: Any) -> None:
+    if not stored(entry.name).exists():
+        pytest.skip(f"python -m benchmarks figures --only {entry.name} has not been run")
+    content = json.loads(stored(entry.name).read_text())
+    figure = entry.module.draw(content)
+    assert all(axis.get_xlabel() or axis.get_ylabel() for axis in figure.axes), "every axis says what it shows"
+    assert content["environment"]["command"].startswith("python -m benchmarks figures")
+
+
+def test_the_stand_in_is_continuous_and_tells_the_classes_apart() -> None:
+    cuts, scores = np.array([0.2, 0.5, 0.7]), np.array([0.1, 0.8, 0.3, 0.9])
+    x = np.linspace(-0.5, 1.5, 20001)
+    values = stand_in(x, cuts, scores, 0.5)
+    assert np.abs(np.diff(values)).max() <= (x[1] - x[0]) * (1 + 1e-9)  # Lipschitz with constant 1
+    leaf = np.searchsorted(cuts, x)
+    inside = np.abs(x[:, None] - cuts).min(axis=1) > 1e-9
+    assert ((values < 0.5) == (scores[leaf] < 0.5))[inside].all()
+
+
+def test_grids_survive_packing() -> None:
+    grid = (np.random.default_rng(0).random((30, 40)) < 0.5).astype(int)
+    assert np.array_equal(unpack(pack(grid)), grid)
