@@ -32,7 +32,7 @@ def run_agreement(
     resume: bool = True,
     lines: Path | None = None,
 ) -> dict[str, Any]:
-    kept = Lines(lines or record.RESULTS / "lines" / "agreement.jsonl")
+    kept = Lines(lines or record.RESULTS / "agreement.jsonl")
     if not resume:
         kept.clear()
     done = {_key(entry): entry for entry in kept.read()}

@@ -47,7 +47,7 @@ def run_control(
     lines: Path | None = None,
 ) -> list[dict[str, Any]]:
     """One record per question and method. ``models`` are labels such as DT-5 or kinds such as RF."""
-    kept = Lines(lines or record.RESULTS / "lines" / "control.jsonl")
+    kept = Lines(lines or record.RESULTS / "control.jsonl")
     if not resume:
         kept.clear()
     done = {_key(entry): entry for entry in kept.read()}
@@ -150,7 +150,8 @@ def summary(entries: list[dict[str, Any]]) -> dict[str, Any]:
     """Per method: how many questions it proved; per solver: its seconds over those of the fast engine, where both
     proved their answer and where it did not end in time (then the ratio is at least so large)."""
     fast = {_key(e)[:-1]: e for e in entries if e["method"] == "auto"}
-    found: dict[str, Any] = {"questions": len(fast), "contradictions": contradictions(entries)}
+    wrong = contradictions(entries)
+    found: dict[str, Any] = {"questions": len(fast), "contradictions": len(wrong), "found": wrong}
     proven = ("OPTIMAL", "NONE_EXISTS")
     for method in dict.fromkeys(e["method"] for e in entries):
         mine = [e for e in entries if e["method"] == method]

@@ -90,15 +90,20 @@ def obtainable(names: tuple[str, ...], substitute: str | None = None) -> tuple[l
 
     If none can be had, ``substitute`` (a set that comes with a package) takes their place.
     """
-    found, messages = [], []
+    found, messages, offline = [], [], False
     for name in names:
+        fetched = name in PAPER and not available(name)
+        if fetched and offline:
+            messages.append(f"{name}: not in the data folder either")
+            continue
         try:
             load(name)
         except DataMissing as missing:
             messages.append(str(missing))
+            offline |= fetched  # no second wait for a service that does not answer
             continue
         found.append(name)
-        if name in PAPER and not available(name):
+        if fetched:
             messages.append(f"{name}: not in the data folder; taken from OpenML")
     if not found and substitute is not None:
         messages.append(f"none of the paper's data sets can be had: {substitute} (from scikit-learn) takes their place")

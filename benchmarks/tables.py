@@ -11,13 +11,14 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from benchmarks.cases import NORMS, RADII, ROWS, choose
+from benchmarks.cases import NORMS, RADII, ROWS, TREES, choose
 from benchmarks.cells import PAPER_INSTANCES, Cell, cells, file_of, key_of, missing, order, run_cell
 from benchmarks.data import PAPER, obtainable
 from benchmarks.lines import Lines
 from benchmarks.paper import summary
 from benchmarks.record import RESULTS, environment, write
 from benchmarks.show import Show, print_tables
+from elbowroom.warm import warm
 
 LIMIT = 60.0
 QUICK_MODELS = ("linear", "DT-5", "RF-10", "GBM-20", "GBM-100", "NN-10", "NN-50")
@@ -53,6 +54,9 @@ def run(
     wanted = cells(names, choose(models), norms, radii, rows or ROWS, limit or LIMIT)
     folder = out or RESULTS
     lines = Lines(folder / ("paper-quick.jsonl" if quick else "paper.jsonl"))
+    if any(cell.case in TREES for cell in wanted):
+        show.say("loading the kernels (compiled once after installation: under a minute) ...")
+        warm()
     deadline = time.monotonic() + QUICK_SECONDS if quick else None
     records = solve(wanted, lines, jobs, resume, show, deadline)
     print_tables(show.console, records)

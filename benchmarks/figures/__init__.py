@@ -32,7 +32,7 @@ FIGURES = [
     Entry(
         "convergence",
         "Convergence of Algorithm 1",
-        "Diabetes, box of radius 0.02. The master's distance (solid) never falls; the certified radius of its iterate "
+        "Diabetes, boxes, Algorithm 1 on HiGHS. The master's distance (solid) never falls; the certified radius of its iterate "
         "(dashed) goes up and down until it reaches the wanted radius. The dotted line is the optimum that the exact "
         "engine of the product proves, with its time.",
     ),

@@ -13,8 +13,8 @@ from benchmarks.figures.style import BLUE, GREEN, RED, panels
 from benchmarks.figures.watched import watch
 from elbowroom import Box, Explainer
 
-PANELS = [Case("DT", 10), Case("RF", 50), Case("GBM", 50), Case("NN", (100,))]
-RHO, LIMIT, ROWS = 0.02, 60.0, 5
+PANELS = [(Case("DT", 10), 0.05), (Case("RF", 50), 0.02), (Case("GBM", 50), 0.02), (Case("NN", (100,)), 0.05)]
+LIMIT, ROWS = 60.0, 5
 NAMES = {"DT-10": "decision tree, depth 10", "RF-50": "random forest, 50 trees", "GBM-50": "boosting, 50 trees",
          "NN-100": "network, 100 neurons"}  # fmt: skip
 
@@ -23,15 +23,15 @@ def compute() -> dict[str, Any]:
     """Of the first rows, the one with the most iterations among those that end within the limit."""
     X, y = load("diabetes")
     runs = []
-    for case in PANELS:
+    for case, rho in PANELS:
         explainer = Explainer(case.train(X, y))
         found = []
         for row in range(ROWS):
-            run = watch(explainer, X[row], RHO, LIMIT)
+            run = watch(explainer, X[row], rho, LIMIT)
             found.append({"model": case.label, "row": row, **run})
             print(f"{case.label} row {row}: {len(run['iterates'])} iterations, content {run['certified']}", flush=True)
         best = max(found, key=lambda run: (run["certified"], len(run["iterates"])))
-        answer = explainer.explain(X[best["row"]], room=Box(RHO))
+        answer = explainer.explain(X[best["row"]], room=Box(rho))
         best["optimum"], best["optimum_s"] = answer.distance if answer else None, answer.seconds
         for iterate in best["iterates"]:
             del iterate["center"]
@@ -58,7 +58,7 @@ def draw(content: dict[str, Any]) -> Figure:
                     run["optimum"], color=GREEN, linestyle=":", label=f"optimum, proven in {run['optimum_s']:.3f} s"
                 )
             )
-        axis.set_title(f"{NAMES[run['model']]} (row {run['row']}, {run['seconds']:.1f} s)")
+        axis.set_title(f"{NAMES[run['model']]}, radius {run['rho']:g} ({run['seconds']:.1f} s)")
         axis.set_xlabel("iteration")
         axis.set_ylabel("distance to the factual", color=BLUE)
         axis.set_xticks(list(range(1, len(run["iterates"]) + 1, max(1, math.ceil(len(run["iterates"]) / 10)))))

@@ -84,7 +84,8 @@ class Attempt:
         try:
             if known is None:
                 return self._trivial() or self._engine(method, seed, memory)
-            trivial = self._trivial() if known.lower_bound <= 0.0 else None  # a bound above 0 rules the factual out
+            new = known.search and known.lower_bound <= 0.0  # a bound above 0 rules the factual out
+            trivial = self._trivial() if new else None
             outcome = trivial or self._recall(known) or self._engine(method, seed, memory)
             return replace(outcome, lower_bound=max(outcome.lower_bound, known.lower_bound))
         except KeyboardInterrupt:

@@ -204,9 +204,9 @@ class Explainer:
         front.walk(sizes)
         answers = [point.answer for point in front.points]
         if not breakpoints:
-            return Frontier.of(sizes, answers, unit_name)
+            return Frontier.of(sizes, answers, unit_name, interrupted=front.interrupted)
         jumps = find_jumps(front, least, cell_support(first, unit.walls(self._space)))
-        return Frontier.of(sizes, answers, unit_name, jumps.found, jumps.complete, least)
+        return Frontier.of(sizes, answers, unit_name, jumps.found, jumps.complete, least, front.interrupted)
 
     # ---- judging any answer -------------------------------------------------------------------------------------------
     def certify(

@@ -27,6 +27,7 @@ from elbowroom.numerics import EPS, Floats
 
 REACH: Final = 40.0  # standard deviations; farther out nothing is left in float64
 HALF_GRIDS: Final = (2**12, 2**14, 2**16, 2**18)  # points on either side of 0, finer until the bounds are close
+FEW_COLUMNS: Final = 20  # so many are done whatever the time
 NO_CLIPPING: Final = 1e-13  # a column that is clipped with less than this probability counts as normal
 
 
@@ -42,22 +43,24 @@ class Bounds:
 
 def kept_linear(model: LinearModel, target: int, slip: Slip, tolerance: float, deadline: float) -> Bounds:
     """Bounds for all rivals together; finer grids until they are as close as asked for, or the deadline passes."""
-    bounds = _joined(model, target, slip, HALF_GRIDS[0])
-    for half_grid in HALF_GRIDS[1:]:
-        if bounds.final or bounds.upper - bounds.lower <= tolerance or time.perf_counter() > deadline:
-            break
-        finer = _joined(model, target, slip, half_grid)
+    bounds = Bounds(0.0, 1.0, False, False)
+    for half_grid in HALF_GRIDS:
+        finer = _joined(model, target, slip, half_grid, deadline)
+        if finer.final:
+            return finer
         bounds = Bounds(max(bounds.lower, finer.lower), min(bounds.upper, finer.upper), False, False)
+        if bounds.upper - bounds.lower <= tolerance or time.perf_counter() > deadline:
+            break
     return bounds
 
 
-def _joined(model: LinearModel, target: int, slip: Slip, half_grid: int) -> Bounds:
+def _joined(model: LinearModel, target: int, slip: Slip, half_grid: int, deadline: float) -> Bounds:
     margins = linear_margins(model, target)
     affine = margins.affine
     magnitude = np.abs(slip.center) + REACH * slip.sigma
     doubt = affine.error(magnitude) + margins.slack
     single = [
-        _one_rival(affine.weight[r], float(affine.bias[r]), float(doubt[r]), slip, half_grid)
+        _one_rival(affine.weight[r], float(affine.bias[r]), float(doubt[r]), slip, half_grid, deadline)
         for r in range(margins.slack.size)
     ]
     lower = 1.0 - sum(1.0 - bounds.lower for bounds in single)
@@ -66,7 +69,7 @@ def _joined(model: LinearModel, target: int, slip: Slip, half_grid: int) -> Boun
     return Bounds(max(0.0, lower), min(1.0, max(upper, 0.0)), final and len(single) == 1, final)
 
 
-def _one_rival(weight: Floats, bias: float, doubt: float, slip: Slip, half_grid: int) -> Bounds:
+def _one_rival(weight: Floats, bias: float, doubt: float, slip: Slip, half_grid: int, deadline: float) -> Bounds:
     """P(margin > 0), where margins within ``doubt`` of 0 may go either way."""
     used = [int(f) for f in slip.columns if weight[f] != 0.0]
     normal, other, error = [], [], PHI_ERROR
@@ -87,7 +90,10 @@ def _one_rival(weight: Floats, bias: float, doubt: float, slip: Slip, half_grid:
         return Bounds(_at_least(mean - doubt, tau) - error, _at_least(mean + doubt, tau) + error, True, True)
     spread = [float(abs(weight[f]) * slip.sigma[f]) for f in other]
     step = (6.0 * sum(spread) + max(spread)) / half_grid
-    low, high = _grid_laws(weight, other, slip, step, half_grid)
+    laws = _grid_laws(weight, other, slip, step, half_grid, deadline)
+    if laws is None:
+        return Bounds(0.0, 1.0, False, False)
+    low, high = laws
     places = np.asarray((np.arange(low.size) - low.size // 2) * step, dtype=np.float64)
     error += len(other) * (4 * half_grid * PHI_ERROR) + low.size * EPS * 64 * len(other)
     kept_low = float(low @ _each_at_least(places + (mean - doubt), tau))
@@ -106,11 +112,15 @@ def _each_at_least(mean: Floats, tau: float) -> Floats:
     return np.asarray(special.ndtr(mean / tau))
 
 
-def _grid_laws(weight: Floats, columns: list[int], slip: Slip, step: float, half_grid: int) -> tuple[Floats, Floats]:
-    """The laws of the sum of w_f (x_f - c_f), every term rounded down and rounded up to the grid."""
+def _grid_laws(
+    weight: Floats, columns: list[int], slip: Slip, step: float, half_grid: int, deadline: float
+) -> tuple[Floats, Floats] | None:
+    """The laws of the sum of w_f (x_f - c_f), every term rounded down and rounded up to the grid; None: out of time."""
     low = high = np.ones(1)
     points = np.asarray(np.arange(-half_grid, half_grid + 1) * step, dtype=np.float64)
-    for f in columns:
+    for k, f in enumerate(columns):
+        if k > FEW_COLUMNS and time.perf_counter() > deadline:
+            return None
         down, up = _column_laws(float(weight[f]), f, slip, points)
         low, high = (np.maximum(signal.fftconvolve(a, b), 0.0) for a, b in ((low, down), (high, up)))
         if low.size > 4 * half_grid + 1:  # keep the middle; what is cut off no longer counts

@@ -212,19 +212,16 @@ def _minimize(
         (np.concatenate(rows.value), (np.concatenate(rows.row), np.concatenate(rows.column))),
         shape=(rows.count, cost.size),
     ).tocsr()
-    program = highspy.HighsLp()
-    program.num_col_, program.num_row_ = cost.size, rows.count
-    program.col_cost_, program.col_lower_, program.col_upper_ = cost, low, high
-    program.row_lower_, program.row_upper_ = np.concatenate(rows.low), np.concatenate(rows.high)
-    program.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
-    program.a_matrix_.start_ = matrix.indptr
-    program.a_matrix_.index_ = matrix.indices
-    program.a_matrix_.value_ = matrix.data
     solver = highspy.Highs()  # type: ignore[no-untyped-call]
     solver.setOptionValue("output_flag", False)
     solver.setOptionValue("threads", 1)
     solver.setOptionValue("time_limit", max(seconds, 0.01))
-    solver.passModel(program)
+    none = np.zeros(0, dtype=np.int32)
+    solver.addCols(cost.size, cost, low, high, 0, none, none, np.zeros(0))
+    solver.addRows(
+        rows.count, np.concatenate(rows.low), np.concatenate(rows.high), matrix.nnz, matrix.indptr[:-1], matrix.indices,
+        matrix.data,
+    )  # fmt: skip
     solver.run()
     solution = solver.getSolution()
     values, duals = np.array(solution.col_value), np.array(solution.row_dual)

@@ -335,7 +335,7 @@ def frontier(
         typer.echo(json.dumps(frontier_words.as_json(found), indent=1))
     else:
         frontier_words.show(terminal.stdout(), found, quiet)
-    codes = {_code(answer) for answer in found.answers}
+    codes = {Exit.INTERRUPTED if found.interrupted else _code(answer) for answer in found.answers}
     best = (Exit.INTERRUPTED, Exit.REGION, Exit.UNKNOWN, Exit.NONE_EXISTS)
     raise typer.Exit(next(code for code in best if code in codes))
 

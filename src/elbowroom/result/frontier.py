@@ -47,13 +47,21 @@ class Frontier(pd.DataFrame):
     (slices, copies) are plain DataFrames.
     """
 
-    _metadata: ClassVar[list[str]] = ["answers", "breakpoints", "breakpoints_complete", "smallest_jump", "unit"]
+    _metadata: ClassVar[list[str]] = [
+        "answers",
+        "breakpoints",
+        "breakpoints_complete",
+        "smallest_jump",
+        "unit",
+        "interrupted",
+    ]
 
     answers: tuple[Region | NoRegion, ...]
     breakpoints: tuple[Breakpoint, ...]  # jumps that are proven; empty unless they were asked for
     breakpoints_complete: bool | None  # True: proven that no other jump of at least smallest_jump lies between
     smallest_jump: float | None
     unit: str  # what a radius counts, for the axis of a plot
+    interrupted: bool  # by the user, before everything was answered
 
     @classmethod
     def of(
@@ -64,11 +72,12 @@ class Frontier(pd.DataFrame):
         breakpoints: Sequence[Breakpoint] = (),
         breakpoints_complete: bool | None = None,
         smallest_jump: float | None = None,
+        interrupted: bool = False,
     ) -> Frontier:
         rows = [_row(radius, answer) for radius, answer in zip(radii, answers, strict=True)]
         frame = cls(rows, columns=list(COLUMNS))
         frame.answers = tuple(answers)
-        frame.unit = unit
+        frame.unit, frame.interrupted = unit, interrupted
         frame.breakpoints = tuple(breakpoints)
         frame.breakpoints_complete, frame.smallest_jump = breakpoints_complete, smallest_jump
         return frame

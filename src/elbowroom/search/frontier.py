@@ -26,6 +26,7 @@ from elbowroom.result import NoRegion, Region, Status, Step
 from elbowroom.search.contract import Clock, OnProgress
 
 INTERRUPTED = "interrupted"
+GRACE = 0.2  # seconds after the limit in which known centres are still judged
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,10 +104,12 @@ class Front:
     def _ask(
         self, radius: float, smaller: Sequence[Point], larger: Sequence[Point], seconds: float, search: bool
     ) -> Point:
-        below = max(smaller, key=lambda point: point.lower_bound, default=None)
-        bound = 0.0 if below is None else below.lower_bound
-        tolerance = max((point.tolerance for point in (*smaller[-1:], *larger[:1])), default=0.0)
-        centers = tuple(p.answer.body.center for p in (*smaller[-1:], *larger[:1]) if isinstance(p.answer, Region))
+        bound = max((point.lower_bound for point in smaller), default=0.0)
+        near = (*smaller[-1:], *larger[:1])
+        tolerance = max((point.tolerance for point in near), default=0.0)
+        centers = tuple(point.answer.body.center for point in near if isinstance(point.answer, Region))
+        if self.points and self.clock.remaining < 0.0:  # many radii must not add up to much more than the limit
+            search, centers = False, centers if self.clock.remaining > -GRACE else ()
         point = self.ask(radius, Known(bound, tolerance, centers, search), seconds)
         self.interrupted = self.interrupted or point.answer.method == INTERRUPTED
         return point
@@ -121,7 +124,7 @@ class Front:
         """A farther radius may have a closer answer than an unfinished nearer one: then it serves both."""
         for i in range(len(self.points) - 2, -1, -1):
             here, beyond = self.points[i], self.points[i + 1]
-            if beyond.distance < here.distance:
+            if beyond.distance < here.distance and self.clock.remaining > -GRACE:
                 better = self._ask(
                     here.radius, self.points[: i + 1], self.points[i + 1 :], max(self.clock.remaining, 0.0), False
                 )

@@ -119,8 +119,10 @@ def test_without_data_a_substitute_is_named(monkeypatch: pytest.MonkeyPatch) -> 
         raise DataMissing(f"{name}: no file and no answer")
 
     monkeypatch.setattr("benchmarks.data.load", nothing)
+    monkeypatch.setattr("benchmarks.data.available", lambda name: False)
     found, messages = obtainable(("banknote", "diabetes"), "cancer")
     assert found == ["cancer"]
     assert "banknote: no file" in messages[0]
+    assert "diabetes: not in the data folder" in messages[1]  # the service is not asked twice
     assert "takes their place" in messages[-1]
     assert obtainable(("banknote",))[0] == []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from elbowroom.numerics import Floats
+from elbowroom.numerics import Bools, Floats
 from elbowroom.problem import Body, Shape
 from elbowroom.search.network.margins import MarginNetwork
 
@@ -74,8 +74,10 @@ def find_weak_points(
     starts: int = 8,
     rounds: int = 10,
     extra: Floats | None = None,
+    flips: int = 0,
 ) -> tuple[Floats, Floats]:
-    """Local minima of the smallest margin over the body, worst first: margins and points."""
+    """Local minima of the smallest margin over the body, worst first: margins and points. The worst ``flips`` of them are
+    also improved input by input (boxes only)."""
     width = body.center.size
     directions = rng.standard_normal((max(starts - 1, 0), width))
     Y = np.vstack([body.center[None], extreme_points(body, directions)])
@@ -95,4 +97,43 @@ def find_weak_points(
             break
         Y[live] = extreme_points(body, slope[better])
     order = np.argsort(best, kind="stable")
-    return best[order], points[order]
+    best, points = best[order], points[order]
+    if flips and body.shape is Shape.BOX:
+        best, points = _flip(network, body, best, points, flips)
+    return best, points
+
+
+def _flip(network: MarginNetwork, body: Body, best: Floats, points: Floats, flips: int) -> tuple[Floats, Floats]:
+    """Full steps along the gradient stop where it misleads: from the worst points go on by moving one input at a time to
+    its other end, always the one that helps most. The points found come first."""
+    columns = np.flatnonzero((body.lower < body.upper) & ~_grouped(body))
+    if not columns.size:
+        return best, points
+    found, values = points[:flips].copy(), best[:flips].copy()
+    live = np.arange(len(found))
+    steps = np.arange(columns.size)
+    for _ in range(2 * columns.size):
+        ends = np.where(
+            found[live][:, columns] - body.lower[columns] < body.upper[columns] - found[live][:, columns],
+            body.upper[columns], body.lower[columns],
+        )  # fmt: skip
+        trial = np.repeat(found[live][:, None, :], columns.size, axis=1)
+        trial[:, steps, columns] = ends
+        margin = network.worst(trial.reshape(-1, trial.shape[2])).reshape(live.size, columns.size)
+        choice = np.argmin(margin, axis=1)
+        reached = margin[np.arange(live.size), choice]
+        better = reached < values[live] - 1e-12
+        winners = live[better]
+        if not winners.size:
+            break
+        found[winners], values[winners] = trial[better, choice[better]], reached[better]
+        live = winners
+    order = np.argsort(values, kind="stable")
+    return np.concatenate([values[order], best]), np.concatenate([found[order], points])
+
+
+def _grouped(body: Body) -> Bools:
+    inside = np.zeros(body.center.size, dtype=bool)
+    for members in body.free_groups:
+        inside[members] = True
+    return inside

@@ -25,6 +25,7 @@ SAFETY = 0.1 * TOLERANCES.continuous_gap
 # decision get a third of the limit together, then only moments: the search for a bound needs its time, too.
 SLICE, LARGEST_SLICE, A_FEW_SECONDS, SHORTEST_SLICE = 0.1, 0.25, 4.0, 0.5
 UNDECIDED_SHARE = 0.3
+THOROUGH, FLIPS = 24, 6  # attacks with so many starts go on input by input from so many points
 SECOND_LOOK = 0.7  # share of the time left for a centre that needed more than its slice, while others wait, too
 
 
@@ -90,7 +91,8 @@ class Hunt:
         pool = self.scenarios.points(center)
         margin = self.network.worst(pool)
         nearest = pool[np.argsort(margin, kind="stable")[:4]]
-        values, points = find_weak_points(self.network, body, self.rng, starts, rounds, nearest)
+        flips = FLIPS if starts >= THOROUGH else 0
+        values, points = find_weak_points(self.network, body, self.rng, starts, rounds, nearest, flips)
         for value, point in zip(values[:remember], points[:remember], strict=True):
             if value < 0.0:
                 self.scenarios.add(center, point)

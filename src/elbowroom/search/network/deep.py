@@ -30,6 +30,7 @@ MOST_COPIES = 4  # kept from node to node, besides those with decided neurons
 FIRST_CLIMB, CLIMBS = 5, 50  # nodes whose relaxed centre starts a local search with a trust region
 MOST_TIGHTENED = 40  # scenarios whose ranges are tightened by programs
 TRIED, TRIED_BY_PRICE = 4, 2  # neurons tried before branching on one
+LOOKAHEAD = 2  # stop trying after so many that are no better
 LEAST_GAIN = 1e-5  # of a child, as a share of the goal: the other child's gain counts, too
 NOISE = 1e-11  # errors of relaxations below this mean nothing
 MOST_NEURONS = 150  # beyond this, tightening costs more than it gives
@@ -322,7 +323,7 @@ class DeepTree:
         bounds decides; children that are already beyond the goal need no work at all."""
         m, extra = self.hunt.moves.size, len(self.program.rows) - len(made.rows)
         goal, slack = self._goal(), self.hunt.rounding
-        best, best_score, best_bounds = candidates[0], -np.inf, (bound, bound)
+        best, best_score, best_bounds, since = candidates[0], -np.inf, (bound, bound), 0
         for candidate in candidates:
             found = []
             for active in (False, True):
@@ -333,8 +334,10 @@ class DeepTree:
             gains = [min(value, goal) - bound for value in found]
             score = max(gains[0], LEAST_GAIN * goal) * max(gains[1], LEAST_GAIN * goal)
             if score > best_score:
-                best, best_score, best_bounds = candidate, score, (found[0], found[1])
-            if min(found) >= goal:
+                best, best_score, best_bounds, since = candidate, score, (found[0], found[1]), 0
+            else:
+                since += 1
+            if min(found) >= goal or since >= LOOKAHEAD:
                 break
         return best, best_bounds
 
