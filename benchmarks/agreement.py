@@ -28,7 +28,7 @@ def run_agreement(
     rows: int = 300,
     families: list[str] | None = None,
     norms: list[str] | None = None,
-    limit: float = 10.0,
+    limit: float = 60.0,
     resume: bool = True,
     lines: Path | None = None,
 ) -> dict[str, Any]:

@@ -79,6 +79,8 @@ def run_cell(
     An error in one instance is recorded with its message and does not end the run of the others; it counts as an early
     stop, and the next start does it again. After ``deadline`` (of the monotonic clock) no new instance is begun.
     """
+    if deadline is not None and time.monotonic() > deadline:
+        return []
     X, _ = load(cell.data)
     model = trained(cell.data, cell.case)
     explainer = Explainer(model)

@@ -7,7 +7,10 @@ import os
 import subprocess
 import sys
 import tempfile
+from pathlib import Path
 from typing import Any
+
+from tests.support.closed import closed_package
 
 SCRIPT = """
 import json, time
@@ -30,18 +33,16 @@ print(json.dumps({"import_s": imported - began, "first_s": after_first - importe
 
 
 def run_startup() -> list[dict[str, Any]]:
-    """A warm disk cache, a cold one, and one that cannot be written at all."""
+    """A warm disk cache, a cold one, and no place for one at all."""
     records = []
-    for name, change in (
-        ("warm cache", {}),
-        ("cold cache", {"NUMBA_CACHE_DIR": "fresh"}),
-        ("no cache", {"NUMBA_CACHE_DIR": "closed"}),
-    ):
+    for name in ("warm cache", "cold cache", "no cache"):
         with tempfile.TemporaryDirectory() as folder:
             variables = dict(os.environ)
-            if change:
-                variables["NUMBA_CACHE_DIR"] = folder if change["NUMBA_CACHE_DIR"] == "fresh" else os.devnull
-            if name == "warm cache":
+            if name == "cold cache":
+                variables["NUMBA_CACHE_DIR"] = folder
+            elif name == "no cache":
+                variables = closed_package(Path(folder))
+            else:
                 _run(variables)
             records.append({"cache": name, **_run(variables)})
             print(records[-1], flush=True)

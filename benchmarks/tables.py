@@ -89,7 +89,7 @@ def solve(
             from joblib import Parallel, delayed
 
             parallel = Parallel(n_jobs=jobs, return_as="generator_unordered", pre_dispatch="2*n_jobs", batch_size=1)
-            for cell, batch in parallel(delayed(_in_worker)(cell, lines.path, start) for cell in todo):
+            for cell, batch in parallel(delayed(_in_worker)(cell, lines.path, start, deadline) for cell in todo):
                 for record in batch:
                     on_record(record)
                 show.cell(cell, batch)
@@ -97,8 +97,8 @@ def solve(
     return sorted((done[key] for key in keys if key in done), key=order)
 
 
-def _in_worker(cell: Cell, path: Path, start: int) -> tuple[Cell, list[dict[str, Any]]]:
-    return cell, run_cell(cell, path, start)
+def _in_worker(cell: Cell, path: Path, start: int, deadline: float | None) -> tuple[Cell, list[dict[str, Any]]]:
+    return cell, run_cell(cell, path, start, None, deadline)
 
 
 def finished(entries: list[dict[str, Any]]) -> dict[Any, dict[str, Any]]:

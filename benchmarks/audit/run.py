@@ -17,7 +17,7 @@ from benchmarks.instance import ROOM
 
 MODELS = ("DT-5", "RF-10", "GBM-20", "NN-50")
 DATA = ("diabetes",)
-ROWS, LIMIT, RHO = 10, 20.0, 0.05
+ROWS, LIMIT, RHO = 10, 10.0, 0.05
 
 
 def run(

@@ -41,8 +41,8 @@ def background(axis: Any, labels: np.ndarray, low: float, high: float, part: str
     axis.set_ylabel(f"{part} width (scaled)")
 
 
-def labels_on_grid(model: Any, low: float, high: float, wanted: int) -> list[list[int]]:
+def labels_on_grid(model: Any, low: float, high: float, wanted: int) -> np.ndarray:
     """1 where the model says the wanted class, on a square grid, row by row from below."""
     ticks = low + (high - low) * (np.arange(RESOLUTION) + 0.5) / RESOLUTION
     points = np.stack(np.meshgrid(ticks, ticks), axis=-1).reshape(-1, 2)
-    return (model.predict(points) == wanted).astype(int).reshape(RESOLUTION, RESOLUTION)
+    return np.asarray(model.predict(points) == wanted, dtype=np.int64).reshape(RESOLUTION, RESOLUTION)

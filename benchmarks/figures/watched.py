@@ -47,15 +47,22 @@ class _Judge:
         return _Judge(problem)
 
 
-def watch(explainer: Explainer, x: np.ndarray, rho: float, limit: float, radii: bool = True) -> dict[str, Any]:
-    """One run on HiGHS. ``certified`` tells whether the last iterate was accepted by adversary and judge.
+def watch(
+    explainer: Explainer,
+    x: np.ndarray,
+    rho: float,
+    limit: float,
+    radii: bool = True,
+    solver: SolverName = SolverName.HIGHS,
+) -> dict[str, Any]:
+    """One run. ``certified`` tells whether the last iterate was accepted by adversary and judge.
 
     ``radii=False`` leaves out the certified radii of the iterates, which are not part of the algorithm.
     """
     problem = RecourseProblem.ask(explainer.model, explainer.space, x, Box(rho))
     watcher = _Watcher(family_of(problem))
     clock = Clock(limit)
-    loop = _Loop(problem, _Judge(problem), clock, Chain([open_solver(SolverName.HIGHS)]), watcher)
+    loop = _Loop(problem, _Judge(problem), clock, Chain([open_solver(solver)]), watcher)
     outcome = loop.run()
     seconds = clock.seconds
     rounds = [name.rpartition("_")[2] for name in outcome.counters if name.startswith("adversary_seconds_")]

@@ -26,7 +26,7 @@ def run(out: Path | None = None) -> None:
         save(draw_speed(records), pictures, "speed")
         drawn.append("speed")
     for entry in FIGURES:
-        content = read(f"figures/{entry.name}")
+        content = read(entry.result)
         if content is not None:
             save(entry.module.draw(content), pictures, entry.name)
             drawn.append(entry.name)

@@ -255,7 +255,7 @@ method, data, model, norm, rho, row, seconds, x0, x1, ...).
 def _figures(drawn: Sequence[str]) -> list[str]:
     parts = ["## Figures"] if set(drawn) - {"speed"} else []
     for entry in FIGURES:
-        content = read(f"figures/{entry.name}")
+        content = read(entry.result)
         if entry.name in drawn and content is not None:
             parts.append(
                 f"### {entry.title}\n\n![{entry.title}](images/results/{entry.name}.png)\n\n{entry.caption} "

@@ -30,6 +30,7 @@ _HOME = {
     "Undecided": "elbowroom.result",
     "RadiusResult": "elbowroom.result",
     "Frontier": "elbowroom.result",
+    "FrontierDisplay": "elbowroom.present.frontier",
     "KeptProbability": "elbowroom.result",
     "Breakpoint": "elbowroom.result",
     "Widening": "elbowroom.result",
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     from elbowroom.explainer import Explainer
     from elbowroom.importers import read_model
     from elbowroom.models import LinearModel, ObliqueEnsemble, ReluNetwork, TreeEnsemble
+    from elbowroom.present.frontier import FrontierDisplay
     from elbowroom.problem import AtMost, Ball, Box, Diamond, Feature, Group, LinearRule, Space, Target
     from elbowroom.result import (
         Breakpoint,
@@ -83,6 +85,7 @@ __all__ = [
     "Explainer",
     "Feature",
     "Frontier",
+    "FrontierDisplay",
     "Group",
     "InputError",
     "KeptProbability",

@@ -1,11 +1,12 @@
 """Compiled kernels, made ready once: ``python -m elbowroom.warm`` fills the disk cache for all later processes.
 
 Whoever asks without having done so waits once, before the clock of the first question starts: compiling is work of the
-installation, and no time limit should be spent on it.
+installation, and no time limit should be spent on it. One line on the log says what is happening and how long it takes.
 """
 
 from __future__ import annotations
 
+import logging
 import sys
 import time
 from typing import Final
@@ -15,7 +16,9 @@ from elbowroom.problem.rooms import Shape
 
 _ROOMS: Final = {Shape.BOX: Box(0.1), Shape.BALL: Ball(0.1), Shape.DIAMOND: Diamond(0.1)}
 _NORMS: Final = {Shape.BOX: "linf", Shape.BALL: "l2", Shape.DIAMOND: "l1"}
+_DURATION: Final = "10 to 30 s"
 _begun: Final[set[Shape]] = set()
+LOGGER = logging.getLogger("elbowroom")
 
 
 def ready(shape: Shape) -> None:
@@ -23,6 +26,9 @@ def ready(shape: Shape) -> None:
     if shape in _begun:
         return
     _begun.add(shape)  # first: the tiny question below asks for the same
+    _announce()
+    if shape is not Shape.BOX:
+        ready(Shape.BOX)  # hard questions about balls and diamonds begin with boxes
     import numpy as np
 
     from elbowroom.explainer import Explainer
@@ -44,6 +50,28 @@ def ready(shape: Shape) -> None:
     except BaseException:
         _begun.discard(shape)  # interrupted: the next question tries again
         raise
+
+
+def _announce() -> None:
+    """Say that the next seconds go into compiling, if they do. A warning is shown even where no log is set up."""
+    from elbowroom.search.trees.compiled import Readiness, readiness
+    from elbowroom.search.trees.expand import expand
+
+    match readiness(expand):
+        case Readiness.READY:
+            return
+        case Readiness.COMPILE_ONCE:
+            LOGGER.warning(
+                "elbowroom compiles its kernels for trees: once per installation, %s "
+                "(python -m elbowroom.warm does it beforehand)",
+                _DURATION,
+            )
+        case Readiness.COMPILE_ALWAYS:
+            LOGGER.warning(
+                "elbowroom compiles its kernels for trees in this process, %s: no folder to keep them can be written "
+                "to; set NUMBA_CACHE_DIR to one that can",
+                _DURATION,
+            )
 
 
 def warm() -> float:

@@ -105,3 +105,6 @@ def test_recourse_robust_is_not_model_robust(room: type, rho: float, rho_mod: fl
         retrained = -rho_mod * outcome.center[0] + outcome.center[1] - 1.0
         assert retrained == pytest.approx(rho / 2 if survives else -rho, rel=1e-4)
         assert retrained - rho < 0.0
+        if room is Box:  # the corner (c + rho, 1) of the box
+            lowest = -rho_mod * outcome.certificate.body.upper[0] + outcome.certificate.body.lower[1] - 1.0
+            assert lowest == pytest.approx(retrained - rho * (1.0 + rho_mod), rel=1e-4)

@@ -79,7 +79,9 @@ def _bad_cells(problem: RecourseProblem, rooms: list[list[int]]) -> _Cells:
         else:
             after = np.nextafter(cuts, np.inf)
         first, last = np.concatenate([[-np.inf], after]), np.concatenate([cuts, [np.inf]])
-        ranges.append([(a, b) for a, b in zip(first, last, strict=True) if a <= problem.upper[f] and b >= problem.lower[f]])
+        ranges.append(
+            [(a, b) for a, b in zip(first, last, strict=True) if a <= problem.upper[f] and b >= problem.lower[f]]
+        )
     cells = list(product(*ranges))
     first = np.array([[r[0] for r in cell] for cell in cells]).reshape(len(cells), singles.size)
     last = np.array([[r[1] for r in cell] for cell in cells]).reshape(len(cells), singles.size)

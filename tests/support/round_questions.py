@@ -18,7 +18,7 @@ def random_round_question(rng: np.random.Generator) -> RecourseProblem:
     if len(problem.model.info.classes) == 2 and rng.random() < 0.15:
         model = replace(problem.model, info=replace(problem.model.info, link=Link.LOGISTIC))
         if problem.model.base.size == 1:
-            problem = replace(problem, model=model, target=Target(problem.target.label, float(rng.uniform(0.4, 0.8))))
+            problem = replace(problem, model=model, target=Target(problem.target.label, float(rng.uniform(0.5, 0.8))))
     return problem
 
 

@@ -14,9 +14,11 @@ import numpy as np
 
 from elbowroom.certify.tree_kernels import restrict_leaves
 from elbowroom.models import TreeEnsemble
+from elbowroom.models.trees import Leaves
 from elbowroom.numerics import Floats, Ints, next_up
 from elbowroom.problem import Body, Shape
 
+_FIRST_ENTRIES = 4096  # room for partial ranges; if there are more, the second attempt has enough
 _WHOLE_SPACING = 2.0**52  # from here on neighbouring floats are whole numbers
 
 
@@ -70,9 +72,7 @@ class Cells:
         position = {f: i for i, f in enumerate(columns)}
         groups = [[position[int(f)] for f in members] for members in body.free_groups]
         grouped = in_group[active]
-        tree_start, rows, *entries = restrict_leaves(
-            model.leaves.offsets, model.leaves.lower, model.leaves.upper, body.lower, body.upper, active, start, last
-        )
+        tree_start, rows, entry_start, entries = _restricted(model.leaves, body, active, start, last)
         return cls(
             active,
             start,
@@ -86,6 +86,7 @@ class Cells:
             np.array([i for g in groups for i in g], dtype=np.int64),
             tree_start,
             rows,
+            entry_start,
             *entries,
         )
 
@@ -105,6 +106,24 @@ class Cells:
             point[self.columns[members]] = 0.0
             point[self.columns[chosen]] = 1.0
         return point + 0.0
+
+
+def _restricted(leaves: Leaves, body: Body, columns: Ints, start: Ints, last: Floats) -> tuple[Ints, Ints, Ints, Ints]:
+    """Leaves of each tree that meet the region: tree_start, rows, entry_start, and (3, entries) of partial ranges."""
+    n_leaves = leaves.lower.shape[0]
+    tree_start, rows = np.zeros(leaves.n_trees + 1, np.int64), np.zeros(n_leaves, np.int64)
+    entry_start = np.zeros(n_leaves + 1, np.int64)
+    size = _FIRST_ENTRIES
+    while True:
+        entries = np.zeros((3, size), np.int64)
+        found = restrict_leaves(
+            leaves.offsets, leaves.lower, leaves.upper, body.lower, body.upper, columns, start, last, tree_start, rows,
+            entry_start, entries,
+        )  # fmt: skip
+        if found <= size:
+            n_rows = int(tree_start[-1])
+            return tree_start, rows[:n_rows], entry_start[: n_rows + 1], entries[:, :found]
+        size = found
 
 
 def _last_values(cuts: Floats, body: Body, f: int) -> Floats:

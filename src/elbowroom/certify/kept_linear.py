@@ -20,12 +20,11 @@ from typing import Final
 import numpy as np
 from scipy import signal, special
 
-from elbowroom.certify.slips import PHI_ERROR, Slip
+from elbowroom.certify.slips import PHI_ERROR, REACH, Slip
 from elbowroom.models import LinearModel
 from elbowroom.models.margins import linear_margins
 from elbowroom.numerics import EPS, Floats
 
-REACH: Final = 40.0  # standard deviations; farther out nothing is left in float64
 HALF_GRIDS: Final = (2**12, 2**14, 2**16, 2**18)  # points on either side of 0, finer until the bounds are close
 FEW_COLUMNS: Final = 20  # so many are done whatever the time
 NO_CLIPPING: Final = 1e-13  # a column that is clipped with less than this probability counts as normal

@@ -28,6 +28,7 @@ from elbowroom.problem.rooms import Shape
 
 PHI_ERROR: Final = 1e-14
 DENSITY: Final = 0.4  # of the standard normal law, at most
+REACH: Final = 40.0
 PLACES: Final = 4.0  # roundings of c + s, v - c and the quotient
 
 
@@ -58,10 +59,11 @@ class Slip:
         return np.where(edge >= self.upper[f], 1.0, np.where(edge < self.lower[f], 0.0, chance))
 
     def error(self, f: int, values: Floats) -> float:
-        """How far any value of `below` may be off."""
-        finite = np.abs(values[np.isfinite(values)])
-        size = max(abs(float(self.center[f])), float(finite.max(initial=0.0)), float(self.sigma[f]))
-        return PHI_ERROR + DENSITY * PLACES * EPS * size / float(self.sigma[f])
+        """How far any value of `below` may be off. Beyond `REACH` standard deviations Phi is 0 or 1 all around."""
+        center, sigma = abs(float(self.center[f])), float(self.sigma[f])
+        largest = float(np.abs(values[np.isfinite(values)]).max(initial=0.0))
+        size = max(center, sigma, min(largest, center + REACH * sigma))
+        return PHI_ERROR + DENSITY * PLACES * EPS * size / sigma
 
     def inside(self, body: Body) -> float:
         """A lower bound on the chance that the slip stays in the room of a region around the same centre.

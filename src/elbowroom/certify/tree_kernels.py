@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Callable
+from typing import Any, Final, TypeVar
 
 import numba
-import numpy as np
 
 from elbowroom.numerics import Floats, Ints
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 # How `descend` stopped.
 FINISHED: Final = 0  # every range was proven good
@@ -16,7 +18,25 @@ PAUSED: Final = 2  # the share of work is used up; call again
 CROWDED: Final = 3  # the pool is too small; call again with a larger one
 
 
-@numba.njit(cache=True)
+def _compiled(function: F, **options: bool) -> F:
+    """Compiled on first use and kept on disk if numba finds a place for it; else in every process anew.
+
+    Kernels make no arrays (no references to count), and no exceptions: an index or a division is what it is in C.
+    """
+    options |= {"_nrt": False, "no_cfunc_wrapper": True}
+    make: Any = numba.njit
+    try:
+        return make(cache=True, error_model="numpy", **options)(function)
+    except RuntimeError:  # there is no directory that may be written to
+        return make(error_model="numpy", **options)(function)
+
+
+def _inner(function: F) -> F:
+    """Called by kernels only: without the entry for Python."""
+    return _compiled(function, no_cpython_wrapper=True)
+
+
+@_inner
 def _first_above(values: Floats, begin: int, end: int, x: float) -> int:
     """The first index in begin..end whose value is > x."""
     while begin < end:
@@ -28,22 +48,21 @@ def _first_above(values: Floats, begin: int, end: int, x: float) -> int:
     return begin
 
 
-@numba.njit(cache=True)
+@_compiled
 def restrict_leaves(
     offsets: Ints, lower: Floats, upper: Floats, body_low: Floats, body_high: Floats, columns: Ints, start: Ints,
-    last: Floats,
-) -> tuple[Ints, Ints, Ints, Ints, Ints, Ints]:  # fmt: skip
-    """Leaves that meet the region, and the ranges of cells where they cover only a part of it."""
-    n_trees, n_features, n_active = offsets.size - 1, lower.shape[1], columns.size
-    tree_start = np.zeros(n_trees + 1, np.int64)
-    rows = np.empty(lower.shape[0], np.int64)
-    entry_start = np.zeros(lower.shape[0] + 1, np.int64)
-    column, low, high = np.empty(1024, np.int64), np.empty(1024, np.int64), np.empty(1024, np.int64)
-    n_rows = n_entries = 0
-    for k in range(n_trees):
+    last: Floats, tree_start: Ints, rows: Ints, entry_start: Ints, entries: Ints,
+) -> int:  # fmt: skip
+    """Leaves that meet the region, and the ranges of cells where they cover only a part of it.
+
+    Fills ``tree_start``, ``rows``, ``entry_start`` and the columns of ``entries`` (active column, first and last cell),
+    and returns how many entries there are; those beyond the width of ``entries`` are only counted.
+    """
+    n_active, n_rows, n_entries = columns.size, 0, 0
+    for k in range(offsets.size - 1):
         for row in range(offsets[k], offsets[k + 1]):
             meets = True
-            for f in range(n_features):
+            for f in range(body_low.size):
                 if not (lower[row, f] < body_high[f] and upper[row, f] >= body_low[f]):
                     meets = False
                     break
@@ -58,11 +77,8 @@ def restrict_leaves(
                     meets = False
                     break
                 if first_cell > 0 or last_cell < end - begin - 1:
-                    if kept == column.size:
-                        column = np.concatenate((column, np.empty_like(column)))
-                        low = np.concatenate((low, np.empty_like(low)))
-                        high = np.concatenate((high, np.empty_like(high)))
-                    column[kept], low[kept], high[kept] = i, first_cell, last_cell
+                    if kept < entries.shape[1]:
+                        entries[0, kept], entries[1, kept], entries[2, kept] = i, first_cell, last_cell
                     kept += 1
             if meets:
                 rows[n_rows] = row
@@ -70,13 +86,10 @@ def restrict_leaves(
                 n_entries = kept
                 entry_start[n_rows] = n_entries
         tree_start[k + 1] = n_rows
-    return (
-        tree_start, rows[:n_rows].copy(), entry_start[: n_rows + 1].copy(),
-        column[:n_entries].copy(), low[:n_entries].copy(), high[:n_entries].copy(),
-    )  # fmt: skip
+    return n_entries
 
 
-@numba.njit(cache=True)
+@_inner
 def _range_cost(cost: Floats, begin: int, home: int, low: int, high: int) -> float:
     """Cost of the cell of low..high that is nearest to the home cell."""
     if low > home:
@@ -86,7 +99,7 @@ def _range_cost(cost: Floats, begin: int, home: int, low: int, high: int) -> flo
     return 0.0
 
 
-@numba.njit(cache=True)
+@_inner
 def _one_hot(low: Ints, high: Ints, group_start: Ints, group_member: Ints) -> bool:
     """Tighten the ranges {0}, {1}, {0, 1} of free groups in place; False if no one-hot vector is left."""
     for g in range(group_start.size - 1):
@@ -105,7 +118,7 @@ def _one_hot(low: Ints, high: Ints, group_start: Ints, group_member: Ints) -> bo
     return True
 
 
-@numba.njit(cache=True)
+@_compiled
 def descend(
     value: Floats, base: float, slack: float, limit: float, share: int,
     start: Ints, cost: Floats, home: Ints, group_start: Ints, group_member: Ints,
@@ -146,7 +159,8 @@ def descend(
             continue
 
         child = depth + 1
-        low[child], high[child] = low[depth], high[depth]
+        for i in range(n_active):
+            low[child, i], high[child, i] = low[depth, i], high[depth, i]
         for e in range(entry_start[chosen], entry_start[chosen + 1]):
             i = entry_column[e]
             low[child, i], high[child, i] = max(low[child, i], entry_low[e]), min(high[child, i], entry_high[e])

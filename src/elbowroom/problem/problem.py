@@ -141,6 +141,12 @@ class RecourseProblem:
     def measure(self, center: Floats) -> float:
         return self.metric(self.factual, center)
 
+    def changed(self, center: Floats) -> Bools:
+        """What `AtMost` counts: columns outside groups that differ from the factual at all, then groups that do."""
+        differs = center != self.factual
+        groups = [bool(differs[members].any()) for members in self.space.members]
+        return np.concatenate([differs & (self.space.group_of < 0), np.array(groups, dtype=np.bool_)])
+
     def admissible(self, center: Floats) -> bool:
         """True if the centre obeys limits, whole numbers, one-hot groups and rules (exactly; rules to rounding)."""
         if not np.isfinite(center).all() or ((center < self.lower) | (center > self.upper)).any():
@@ -152,7 +158,7 @@ class RecourseProblem:
         for rule in self.rules:
             match rule:
                 case AtMost():
-                    if int((self.metric.moves(self.factual, center) > 0).sum()) > rule.changes:
+                    if int(self.changed(center).sum()) > rule.changes:
                         return False
                 case LinearRule():
                     row = rule.row(self.space)

@@ -27,9 +27,9 @@ def search_auto(
                 from elbowroom.search.trees import search_boxes
 
                 return search_boxes(problem, accept, clock, seed, memory)
-            from elbowroom.search.trees.bracket import search_bracket
+            from elbowroom.search.trees.ball import search_balls
 
-            return search_bracket(problem, accept, clock, seed, memory)
+            return search_balls(problem, accept, clock, seed, memory)
         case ObliqueEnsemble():
             from elbowroom.search.adversarial import search_adversarial
 

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import inspect
 import json
+import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from benchmarks import registry
 from benchmarks.registry import COMMANDS, OPTIONS, Command
+
+ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
@@ -21,6 +25,14 @@ def test_a_command_is_complete(command: Command) -> None:
         assert (alias or name) in takes
     if command.summary:
         assert callable(registry._function(command.summary))
+
+
+def test_help_lists_every_command_without_loading_any() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks", "--help"], capture_output=True, text=True, check=True, cwd=ROOT
+    )
+    for command in COMMANDS:
+        assert command.name in done.stdout
 
 
 def test_names_differ() -> None:

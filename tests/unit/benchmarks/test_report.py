@@ -103,12 +103,12 @@ def test_without_results_the_page_says_which_command_is_missing(
 
 @pytest.mark.parametrize("entry", FIGURES, ids=lambda entry: entry.name)
 def test_a_stored_figure_can_be_drawn(entry: Any) -> None:
-    if not stored(entry.name).exists():
-        pytest.skip(f"python -m benchmarks figures --only {entry.name} has not been run")
-    content = json.loads(stored(entry.name).read_text())
+    if not stored(entry).exists():
+        pytest.skip(f"results/{entry.result}.json has not been made")
+    content = json.loads(stored(entry).read_text())
     figure = entry.module.draw(content)
     assert all(axis.get_xlabel() or axis.get_ylabel() for axis in figure.axes), "every axis says what it shows"
-    assert content["environment"]["command"].startswith("python -m benchmarks figures")
+    assert content["environment"]["command"].startswith(f"python -m benchmarks {entry.source or 'figures'}")
 
 
 def test_the_stand_in_is_continuous_and_tells_the_classes_apart() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ from benchmarks.cases import ALL, Case, choose
 from benchmarks.cells import Cell, cells, file_of, key_of, missing, order
 from benchmarks.data import DataMissing, obtainable
 from benchmarks.lines import Lines
+
+from elbowroom import Explainer
 
 WANTED = {
     "data", "model", "param", "rho", "norm", "row", "status", "distance", "lower_bound", "certified_radius", "seconds",
@@ -84,6 +87,18 @@ def test_an_error_is_named_and_done_again(tmp_path: Path, monkeypatch: pytest.Mo
     assert [e["error"] for e in entries if e.get("status") == "ERROR"] == ["RuntimeError: broken on purpose"]
     monkeypatch.undo()
     assert [r["row"] for r in _run(tmp_path, models=("linear",), radii=(0.01,))] == [0, 1]
+
+
+def test_an_interrupted_search_is_no_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    explain = Explainer.explain
+
+    def interrupted(self: Explainer, *args: Any, **options: Any) -> Any:
+        return replace(explain(self, *args, **options), method="interrupted")  # what `explain` returns after Ctrl-C
+
+    monkeypatch.setattr(Explainer, "explain", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        _run(tmp_path, models=("linear",))
+    assert not [entry for entry in Lines(tmp_path / "paper.jsonl").read() if "row" in entry]
 
 
 def test_a_shorter_limit_is_another_instance() -> None:

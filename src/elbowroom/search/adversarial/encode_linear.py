@@ -15,7 +15,7 @@ from elbowroom.search.adversarial.master import Master, Stance
 from elbowroom.search.adversarial.matrix import Builder
 from elbowroom.search.adversarial.nowhere import combined, conditions_on, contradictory, scenario_point
 from elbowroom.search.adversarial.point_block import add_point
-from elbowroom.search.adversarial.room_block import add_room, into_body
+from elbowroom.search.adversarial.room_block import add_room, into_body, lowest_along
 from elbowroom.search.adversarial.scenario import Scenario
 from elbowroom.search.solvers.protocol import Chain
 from elbowroom.search.solvers.tolerances import EPSILONS
@@ -65,9 +65,14 @@ class LinearFamily:
         return self.extra <= EPSILONS.most_extra
 
     def attack(self, center: Floats, solver: Chain, seconds: float) -> list[Floats]:
+        """The lowest point of the room for every rival: by the dual norm if that shows a bad one, else by a program."""
         body = self.problem.body(center)
         found = []
         for row in self.affine.weight:
+            direct = into_body(body, lowest_along(body, row, center))
+            if direct is not None and self.spare(direct[None])[0] < 0:
+                found.append(direct)
+                continue
             builder = Builder()
             y = add_room(builder, body)
             builder.cost[0] = row

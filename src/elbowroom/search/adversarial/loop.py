@@ -85,6 +85,7 @@ class _Loop:
     distance: float = math.inf
     reach: float = math.inf
     content: bool = False  # the adversary and the judge agree on the master's optimum
+    exhausted: bool = False  # the master finds no centre at all
     rounds: int = 0
     hardenings: int = 0
     seconds: dict[str, float] = field(default_factory=dict)  # of the master and the adversary, in every round
@@ -217,6 +218,7 @@ class _Loop:
             self.reach = min(self.reach * _REACH_STEP, self.farthest)
             return ""
         if answer.claim is Claim.INFEASIBLE:
+            self.exhausted = True
             where = f" within distance {self.reach:g}" if self.reach < self.farthest else ""
             return f"no centre{where} is good in all {len(self.scenarios)} scenarios; {answer.word}"
         return f"the master was not solved; {answer.word}"
@@ -251,13 +253,10 @@ class _Loop:
         )
         value = prove(master.program, cutoff, lambda: self.clock.remaining)
         bound = math.inf if value == math.inf else max(master.distance_of(value) * (1.0 - EPSILONS.rounding), 0.0)
-        if (
-            reach < self.farthest
-            and bound == math.inf
-            and self.family.nowhere(self.scenarios, lambda: self.clock.remaining)
-        ):
-            self.clock.report(lower_bound=bound, note="proven in rational arithmetic: no centre, near or far")
-            return bound
+        everywhere = bound == math.inf and reach >= self.farthest
+        if self.exhausted and not everywhere and self.family.nowhere(self.scenarios, lambda: self.clock.remaining):
+            self.clock.report(lower_bound=math.inf, note="proven in rational arithmetic: no centre, near or far")
+            return math.inf
         if reach < self.farthest:
             bound = min(bound, reach * (1.0 - EPSILONS.rounding))
         bound = min(bound, self.distance)

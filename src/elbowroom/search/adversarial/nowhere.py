@@ -161,7 +161,7 @@ def contradictory(conditions: Conditions, seconds_left: Callable[[], float]) -> 
         programs += 1
         if programs > _MOST_PROGRAMS or seconds_left() <= 0.0:
             return False
-        if _rows_contradict(conditions, forms):
+        if _rows_contradict(conditions, forms, seconds_left()):
             continue
         if depth == len(order):
             return False
@@ -190,7 +190,7 @@ class _Scores:
         return False
 
 
-def _rows_contradict(conditions: Conditions, forms: tuple[Form, ...]) -> bool:
+def _rows_contradict(conditions: Conditions, forms: tuple[Form, ...], seconds: float) -> bool:
     """Farkas' lemma for forms >= 0 within the limits of the columns, checked exactly."""
     if any(not form.terms and form.constant < 0 for form in forms):
         return True
@@ -200,7 +200,7 @@ def _rows_contradict(conditions: Conditions, forms: tuple[Form, ...]) -> bool:
     rows = [form for form in forms if form.terms]
     for form in rows:
         builder.row(list(form.terms), [float(v) for v in form.terms.values()], -float(form.constant))
-    x, ray = HighsRelaxation(builder.program()).solve(lower, upper, 10.0)
+    x, ray = HighsRelaxation(builder.program()).solve(lower, upper, seconds)
     if x is not None or ray is None or ray.size != len(rows) or not np.isfinite(ray).all():
         return False
     return any(_proves(conditions, rows, np.maximum(sign * ray, 0.0)) for sign in (1.0, -1.0))

@@ -50,6 +50,9 @@ def scenario_of(problem: RecourseProblem, center: Floats, point: Floats) -> Scen
     walls = problem.walls
     shift = np.where(problem.space.group_of >= 0, 0.0, point - center)
     shift = np.clip(shift, -walls.down, walls.up)
+    if walls.shape is Shape.BOX:  # at a limit the longest shift lands at the same place, and also for other centres
+        shift = np.where((shift < 0) & (point == problem.lower), -walls.down, shift)
+        shift = np.where((shift > 0) & (point == problem.upper), walls.up, shift)
     shift = np.where(problem.space.whole, np.trunc(shift), shift)
     category = {}
     for g in walls.free_groups:

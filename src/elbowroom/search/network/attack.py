@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from elbowroom.numerics import Bools, Floats
 from elbowroom.problem import Body, Shape
 from elbowroom.search.network.margins import MarginNetwork
+
+FIRST_STEP, LAST_STEP = 0.5, 1e-3  # of short steps, as shares of half the diagonal
 
 
 def extreme_points(body: Body, gradient: Floats) -> Floats:
@@ -75,9 +79,10 @@ def find_weak_points(
     rounds: int = 10,
     extra: Floats | None = None,
     flips: int = 0,
+    slides: int = 0,
 ) -> tuple[Floats, Floats]:
     """Local minima of the smallest margin over the body, worst first: margins and points. The worst ``flips`` of them are
-    also improved input by input (boxes only)."""
+    also improved input by input, and all of them by ``slides`` short steps (boxes only)."""
     width = body.center.size
     directions = rng.standard_normal((max(starts - 1, 0), width))
     Y = np.vstack([body.center[None], extreme_points(body, directions)])
@@ -100,7 +105,25 @@ def find_weak_points(
     best, points = best[order], points[order]
     if flips and body.shape is Shape.BOX:
         best, points = _flip(network, body, best, points, flips)
+    if slides and body.shape is Shape.BOX and not body.whole[body.lower < body.upper].any():
+        best, points = _slide(network, body, best, points, slides)
     return best, points
+
+
+def _slide(network: MarginNetwork, body: Body, best: Floats, points: Floats, slides: int) -> tuple[Floats, Floats]:
+    """Many short steps: deep networks are lowest where neurons switch, between the corners."""
+    width = body.upper - body.lower
+    longest = 0.5 * math.sqrt(max(int(np.count_nonzero(width)), 1))
+    Y = points.copy()
+    for length in np.geomspace(FIRST_STEP, LAST_STEP, slides):
+        value, slope, _ = network.gradient(Y)
+        better = value < best
+        best, points = np.where(better, value, best), np.where(better[:, None], Y, points)
+        slope = slope * width
+        size = np.sqrt(np.square(slope).sum(axis=1, keepdims=True))
+        Y = np.clip(Y - (length * longest) * slope / np.maximum(size, 1e-300) * width, body.lower, body.upper)
+    order = np.argsort(best, kind="stable")
+    return best[order], points[order]
 
 
 def _flip(network: MarginNetwork, body: Body, best: Floats, points: Floats, flips: int) -> tuple[Floats, Floats]:

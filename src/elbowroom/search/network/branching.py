@@ -15,7 +15,7 @@ class End(Enum):
     """How a tree ended; its bound says that no valid centre is closer than min(bound, cutoff), up to the gap."""
 
     PROVEN = "every part is closed"
-    STOPPED = "time is up"
+    STOPPED = "time is up, or the number of nodes"
 
 
 def discrete_children(moves: Moves, part: Part, v: Floats) -> tuple[Part, Part] | None:

@@ -26,6 +26,7 @@ SAFETY = 0.1 * TOLERANCES.continuous_gap
 SLICE, LARGEST_SLICE, A_FEW_SECONDS, SHORTEST_SLICE = 0.1, 0.25, 4.0, 0.5
 UNDECIDED_SHARE = 0.3
 THOROUGH, FLIPS = 24, 6  # attacks with so many starts go on input by input from so many points
+SLIDES, MOST_SURPRISES = 20, 8  # short steps of such attacks on deep networks; more after every surprise
 SECOND_LOOK = 0.7  # share of the time left for a centre that needed more than its slice, while others wait, too
 
 
@@ -50,6 +51,7 @@ class Hunt:
     undecided: str = ""
     undecided_seconds: float = 0.0
     safety: float = 0.0  # margin that candidates aim for: the judge's work grows as margins shrink
+    surprises: int = 0  # centres that the judge refuted although no attack had found anything
     refuted: bool = False  # the centre offered last has a point of another class in its room
     pending: list[Floats] = field(
         default_factory=list
@@ -92,7 +94,8 @@ class Hunt:
         margin = self.network.worst(pool)
         nearest = pool[np.argsort(margin, kind="stable")[:4]]
         flips = FLIPS if starts >= THOROUGH else 0
-        values, points = find_weak_points(self.network, body, self.rng, starts, rounds, nearest, flips)
+        slides = SLIDES * min(1 + self.surprises, MOST_SURPRISES) if flips and self.network.depth > 1 else 0
+        values, points = find_weak_points(self.network, body, self.rng, starts, rounds, nearest, flips, slides)
         for value, point in zip(values[:remember], points[:remember], strict=True):
             if value < 0.0:
                 self.scenarios.add(center, point)
@@ -104,7 +107,7 @@ class Hunt:
         nearer = self.problem.measure(center) < self.best_distance
         if not nearer or key in self._refused or not self.problem.admissible(center):
             return False
-        if self.attack(center, starts=32, rounds=16) < -self.rounding:
+        if self.attack(center, starts=32, rounds=16, remember=4) < -self.rounding:
             self.refuted = True
             return False
         self._refused.add(key)
@@ -134,6 +137,7 @@ class Hunt:
             return True
         if isinstance(verdict, Counterexample):
             self.scenarios.add(center, verdict.point)
+            self.surprises += 1
             self.refuted = verdict.label != self.problem.target.label
         else:
             self.undecided = verdict.reason

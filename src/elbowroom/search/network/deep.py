@@ -26,7 +26,7 @@ from elbowroom.search.network.region import Part, Reach
 
 VIOLATED = -1e-7
 MOST_POLISHES = 10
-MOST_COPIES = 4  # kept from node to node, besides those with decided neurons
+MOST_COPIES = 4  # kept from node to node, besides those branched on
 FIRST_CLIMB, CLIMBS = 5, 50  # nodes whose relaxed centre starts a local search with a trust region
 MOST_TIGHTENED = 40  # scenarios whose ranges are tightened by programs
 TRIED, TRIED_BY_PRICE = 4, 2  # neurons tried before branching on one
@@ -42,6 +42,7 @@ class Node:
     phases: dict[int, Phases]
     copies: tuple[int, ...]
     v: Floats
+    branched: frozenset[int] = frozenset()  # scenarios with signs that branching decided
 
 
 class DeepTree:
@@ -54,6 +55,7 @@ class DeepTree:
         self.blocks = Blocks(self.bounds)
         self.program = MoveProgram(hunt.moves)  # its own: local searches in between must not touch a node's program
         self.serial = 0
+        self.first_row = 0  # of the copies in the loaded program
         self._tightened: dict[int, float] = {}
         effect = np.abs(hunt.network.weights[-1]).max(axis=0)
         widest = max(bias.size for bias in hunt.network.biases[:-1])
@@ -111,6 +113,7 @@ class DeepTree:
         made = self.blocks.assemble(reach, node.phases, copies, node.v, margin)
         if made is not None:
             self.program.start(made.rows, made.row_low, made.low, made.high, self.cutoff, made.row_high)
+            self.first_row = len(self.program.rows) - len(made.rows)  # tangents of the distance may follow
         return made
 
     def _forget_ranges(self) -> None:
@@ -301,14 +304,14 @@ class DeepTree:
         copies = node.copies
         if len(copies) > MOST_COPIES:
             order = sorted(copies, key=lambda c: margins[c])
-            keep = {*order[:MOST_COPIES], chosen[0], *(c for c in copies if node.phases.get(c))}
+            keep = {*order[:MOST_COPIES], chosen[0], *node.branched}
             copies = tuple(c for c in copies if c in keep)
         for active, better in zip((False, True), bounds, strict=True):
             if better < self._goal():
-                phases = dict(node.phases)
+                phases = {c: node.phases[c] for c in copies if c in node.phases}
                 for scenario, layer, neuron in self._decided(chosen, active, copies):
                     phases[scenario] = {**phases.get(scenario, {}), (layer, neuron): active}
-                self._push(better, replace(node, phases=phases, copies=copies))
+                self._push(better, replace(node, phases=phases, copies=copies, branched=node.branched | {chosen[0]}))
 
     def _decided(self, chosen: Neuron, active: bool, copies: tuple[int, ...]) -> list[Neuron]:
         """The neuron itself, and its likes in scenarios where its sign follows (first layer only)."""
@@ -321,7 +324,7 @@ class DeepTree:
     ) -> tuple[Neuron, tuple[float, float]]:
         """Strong branching: both children of every candidate as the node's program with other limits. The best pair of
         bounds decides; children that are already beyond the goal need no work at all."""
-        m, extra = self.hunt.moves.size, len(self.program.rows) - len(made.rows)
+        m, first = self.hunt.moves.size, self.first_row
         goal, slack = self._goal(), self.hunt.rounding
         best, best_score, best_bounds, since = candidates[0], -np.inf, (bound, bound), 0
         for candidate in candidates:
@@ -329,7 +332,7 @@ class DeepTree:
             for active in (False, True):
                 limits = made.deciding(self._decided(candidate, active, node.copies), active, m, slack)
                 found.append(
-                    max(bound, self.program.narrowed(limits.rows + extra, limits.row_high, limits.columns, limits.high))
+                    max(bound, self.program.narrowed(limits.rows + first, limits.row_high, limits.columns, limits.high))
                 )
             gains = [min(value, goal) - bound for value in found]
             score = max(gains[0], LEAST_GAIN * goal) * max(gains[1], LEAST_GAIN * goal)
@@ -344,7 +347,7 @@ class DeepTree:
     def _open_neurons(self, made: Copies, solution: Floats, j: int) -> tuple[list[Neuron], float]:
         """Open neurons worth branching on: those of scenario j whose relaxations err most, weighted by their effect on
         the margin, and those that cost the bound most by the program's multipliers. With the largest weighted error."""
-        duals = self.program.duals[len(self.program.rows) - len(made.rows) :]
+        duals = self.program.duals[self.first_row :]
         largest, found = NOISE, []
         for copy, error, loss in made.losses(solution, duals, self.hunt.moves.size):
             block = copy.block

@@ -18,6 +18,7 @@ from elbowroom.search.network.shallow import ShallowTree
 
 METHOD = "network"
 SLOW, FAST = 1.12, 2.0  # growth of trial cutoffs
+HARD, FAR = 30, 0.95  # nodes of a tree, and share of the best proven, that call for a cutoff in between
 EASY = 3  # nodes of a tree after which the next cutoff may grow faster
 FARTHEST = 1e6  # open features: beyond this distance nobody looks for a region
 
@@ -45,6 +46,8 @@ def _run(hunt: Hunt) -> None:
     shallow = hunt.network.depth == 1
     local = improve if shallow else descend
     local(hunt, forced)
+    if shallow and hunt.best is not None and _closes_at_once(hunt):
+        return
     if not shallow and climb_and_settle(hunt, forced) and hunt.best is not None:
         descend(hunt, hunt.best)
     for start in starts(hunt):
@@ -56,6 +59,13 @@ def _run(hunt: Hunt) -> None:
     if not hunt.clock.expired:
         _close(hunt, ShallowTree(hunt) if shallow else DeepTree(hunt))
     hunt.reconsider()
+
+
+def _closes_at_once(hunt: Hunt) -> bool:
+    """Most questions about one hidden layer end here: the first candidate is the best one, and a few nodes prove it."""
+    _, bound = ShallowTree(hunt).run(hunt.best_distance, EASY)
+    hunt.prove(bound)
+    return hunt.lower_bound >= hunt.best_distance * (1.0 - TOLERANCES.continuous_gap)
 
 
 def _close(hunt: Hunt, tree: ShallowTree | DeepTree) -> None:
@@ -72,6 +82,8 @@ def _close(hunt: Hunt, tree: ShallowTree | DeepTree) -> None:
     while not hunt.clock.expired:
         if cutoff * 1.03 >= hunt.best_distance:
             cutoff = hunt.best_distance
+            if deep and tree.nodes > HARD and hunt.lower_bound < FAR * cutoff:  # the best may be far from optimal
+                cutoff = 0.5 * (hunt.lower_bound + cutoff)
         end, bound = tree.run(cutoff)
         hunt.prove(bound)
         if end is End.STOPPED or tree.loose < np.inf or hunt.best_distance <= cutoff:

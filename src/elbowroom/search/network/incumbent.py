@@ -20,7 +20,7 @@ def descend(hunt: Hunt, start: Floats, rounds: int = 40, part: Part | None = Non
     """Sequential linear programs from a start; offers what survives the attack. True if the best improved."""
     moves, scenarios, network = hunt.moves, hunt.scenarios, hunt.network
     part = part or Part.everything(moves)
-    x = start
+    x, improved = start, False
     survivors: list[Floats] = []
     for k in range(rounds):
         if hunt.clock.expired:
@@ -47,10 +47,13 @@ def descend(hunt: Hunt, start: Floats, rounds: int = 40, part: Part | None = Non
         # tangents that chase each other: go half way
         following = moves.center(solved.x if k < 15 else 0.5 * (v + solved.x))
         if np.abs(moves.of_center(following) - v).max(initial=0.0) <= 1e-11 * max(1.0, distance):
-            break
+            known = len(scenarios)
+            improved |= hunt.offer(x)
+            if len(scenarios) == known:
+                break
         x = following
     survivors.sort(key=hunt.problem.measure)
-    return any(hunt.offer(x) for x in survivors)  # nearest first, until the judge agrees
+    return any(hunt.offer(x) for x in survivors) or improved  # nearest first, until the judge agrees
 
 
 def walk_back(hunt: Hunt, good: Floats, steps: int = 12) -> Floats:

@@ -18,6 +18,7 @@ import numpy as np
 from elbowroom.numerics import Floats, Ints, gamma
 
 INFINITY = highspy.kHighsInf
+FEW_STEPS, MANY_STEPS = 25, 2**31 - 1  # of the simplex method: in trials, and else
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,10 +58,9 @@ class Rows:
     def combined(self, y: Floats, width: int) -> tuple[Floats, Floats]:
         """y @ G and |y| @ |G|."""
         parts = y[self.row] * self.values
-        return (
-            np.bincount(self.columns, parts, minlength=width),
-            np.bincount(self.columns, np.abs(parts), minlength=width),
-        )
+        combined = np.bincount(self.columns, parts, minlength=width)
+        sizes = np.bincount(self.columns, np.abs(parts), minlength=width)
+        return np.asarray(combined, dtype=np.float64), np.asarray(sizes, dtype=np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,23 +133,31 @@ class LinearProgram:
         return Solved(-np.inf, None) if solved is None else solved
 
     def narrowed(self, rows: Ints, row_high: Floats, columns: Ints, high: Floats) -> float:
-        """A proven bound of the program with some upper limits lowered for the moment; the last basis helps."""
+        """A proven bound of the program with some upper limits lowered for the moment: a few steps from the last basis."""
         kept = self.row_high, self.high
         self.row_high, self.high = self.row_high.copy(), self.high.copy()
         self.row_high[rows], self.high[columns] = row_high, high
         self._tell(rows, columns)
-        bound = self.solve().bound
+        self.solver.setOptionValue("simplex_iteration_limit", FEW_STEPS)
+        self.solver.run()
+        self.solver.setOptionValue("simplex_iteration_limit", MANY_STEPS)
+        bound = self._bound_so_far()
         self.row_high, self.high = kept
         self._tell(rows, columns)
         return bound
 
+    def _bound_so_far(self) -> float:
+        """What the solver's multipliers prove, whether or not it has finished."""
+        if self.solver.getModelStatus() == highspy.HighsModelStatus.kInfeasible:
+            return np.inf if self._proven_empty() else -np.inf
+        return self.dual_bound(self.cost, np.asarray(self.solver.getSolution().row_dual))
+
     def _tell(self, rows: Ints, columns: Ints) -> None:
         """Hand the solver the limits of some rows and columns."""
-        solver = self.solver
-        if rows.size:
-            solver.changeRowsBounds(rows.size, rows.astype(np.int32), self.row_low[rows], self.row_high[rows])
-        if columns.size:
-            solver.changeColsBounds(columns.size, columns.astype(np.int32), self.low[columns], self.high[columns])
+        for i in rows:
+            self.solver.changeRowBounds(int(i), float(self.row_low[i]), float(self.row_high[i]))
+        for i in columns:
+            self.solver.changeColBounds(int(i), float(self.low[i]), float(self.high[i]))
 
     def _run(self, seconds: float) -> Solved | None:
         if np.isfinite(seconds):  # the solver counts its run time over all programs

@@ -44,7 +44,7 @@ class ShallowTree:
         self.program = MoveProgram(hunt.moves)  # its own: local searches in between must not touch a node's program
         self.nodes = 0
 
-    def run(self, cutoff: float) -> tuple[End, float]:
+    def run(self, cutoff: float, most_nodes: float = np.inf) -> tuple[End, float]:
         """Search all centres closer than ``cutoff``. Returns how it ended and a proven bound: no valid centre is closer
         than the smaller of bound and cutoff (up to the optimality gap)."""
         hunt, moves = self.hunt, self.hunt.moves
@@ -60,7 +60,7 @@ class ShallowTree:
             if bound >= self._goal():
                 self.heap = []
                 break
-            if hunt.clock.expired:
+            if hunt.clock.expired or self.nodes >= most_nodes:
                 return End.STOPPED, min(bound, self.loose)
             self.nodes += 1
             hunt.count("nodes")

@@ -40,7 +40,7 @@ class Epsilons:
     rounding: float = 1e-12  # given away for the rounding of distances and costs
     close_enough: float = 1e-9  # the proof stops this near to the known distance
     outwards: float = 1e-9  # bounds of columns are wider by this
-    whole: float = 1e-6  # a column this near to a whole number is not branched on
+    whole: float = 1e-10  # a column this near to a whole number is not branched on; absolute
     tangent: float = 1e-6  # violation of a norm row that is worth a tangent
 
 

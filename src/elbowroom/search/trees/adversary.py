@@ -7,12 +7,13 @@ leaf, the side with that leaf first. Almost always a handful of sub-ranges decid
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
 from elbowroom.numerics import Ints
 from elbowroom.search.trees.bits import ZERO, Ensemble, leading_zeros, lowest, narrow
+from elbowroom.search.trees.bundle import Bundle
 from elbowroom.search.trees.compiled import Words, inner_kernel, int64, kernel
 from elbowroom.search.trees.question import Question
 
@@ -21,7 +22,8 @@ BAD = 1
 LIMIT = 2  # too many sub-ranges, or no room on the stack: try again with more of both
 
 
-class Stack(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Stack(Bundle):
     """Sub-ranges still to be looked at, with their leaves."""
 
     low: Ints  # (depth, dims)

@@ -7,7 +7,8 @@ and largest value that a tree can take there are its lowest and highest bit.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from llvmlite import ir
@@ -15,13 +16,15 @@ from numba.core import types
 from numba.extending import intrinsic
 
 from elbowroom.numerics import Floats, Ints
-from elbowroom.search.trees.compiled import Words, inlined, inner_kernel, int64
+from elbowroom.search.trees.bundle import Bundle
+from elbowroom.search.trees.compiled import Words, inner_kernel, int64
 
 ZERO = np.uint64(0)
 ONE = np.uint64(1)
 
 
-class Ensemble(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Ensemble(Bundle):
     """A tree ensemble over cells, once per rival row: everything the kernels know about the model.
 
     Rival r owns trees tree_start[r] : tree_start[r + 1] and words word_start[r] : word_start[r + 1]. A region is good
@@ -88,7 +91,7 @@ lowest: Any = _lowest
 leading_zeros: Any = _leading_zeros
 
 
-@inlined
+@inner_kernel
 def narrow(leaves: Words, model: Ensemble, dim: int, low: int, high: int, begin: int, end: int) -> None:
     """Keep, in words begin..end, the leaves that meet cells low..high of a dimension.
 
@@ -140,7 +143,7 @@ def largest_sum(leaves: Words, model: Ensemble, rival: int) -> float:
     return total
 
 
-@inlined
+@inner_kernel
 def smallest_share(leaves: Words, model: Ensemble, rival: int, dim: int) -> float:
     """The part of `smallest_sum` that depends on one dimension: only the trees that split on it."""
     total, at = 0.0, rival * model.last.shape[0] + dim
@@ -154,7 +157,7 @@ def smallest_share(leaves: Words, model: Ensemble, rival: int, dim: int) -> floa
     return total
 
 
-@inlined
+@inner_kernel
 def largest_share(leaves: Words, model: Ensemble, rival: int, dim: int) -> float:
     """The part of `largest_sum` that depends on one dimension."""
     total, at = 0.0, rival * model.last.shape[0] + dim

@@ -19,7 +19,6 @@ from elbowroom.problem import Distance, RecourseProblem, Shape
 from elbowroom.result.certificate import Certificate, Counterexample
 from elbowroom.search.contract import Accept, Clock, Outcome
 from elbowroom.search.trees.adversary import Stack, one_hot_possible
-from elbowroom.search.trees.compiled import LOGGER, must_compile
 from elbowroom.search.trees.expand import BOUNDS, CANDIDATE, EMPTY, FULL, MEETINGS, NODES, PAUSED, STUCK, expand
 from elbowroom.search.trees.gains import Scratch
 from elbowroom.search.trees.incumbent import ARRIVED, CLIMBING, Ladder, ascend, shrink, total_cost
@@ -63,10 +62,6 @@ def search_boxes(
     layout = lay_out(problem, memory.dimensions)
     if isinstance(layout, str):
         return Outcome(METHOD, math.inf, reason=layout)
-    if must_compile(expand):
-        note = "compiling the search kernels: once per installation, about half a minute"
-        LOGGER.info(note)
-        clock.report(note=note)
     search = _Search(problem, accept, clock, seed, memory, layout)
     try:
         search.run()
@@ -112,7 +107,7 @@ class _Search:
         self.reason = ""
         self.counters = {"neighbourhood_nodes": 0.0, "refused": 0.0}
         self.share, self.main_nodes = 8, 0
-        for row in range(memory.rival.size):
+        for row in memory.regions_for(problem):
             low, high = memory.low[row].astype(np.int64), memory.high[row].astype(np.int64)
             if one_hot_possible(self.question, low, high):
                 add_region(self.regions, self.question, low, high, int(memory.rival[row]), self.state.random)
@@ -289,7 +284,7 @@ class _Search:
     def keep(self) -> None:
         n = int(self.regions.counts[0])
         r = self.regions
-        self.memory.learn(r.low[:n], r.high[:n], r.rival[:n], r.uses[:n])
+        self.memory.learn(r.low[:n], r.high[:n], r.rival[:n], r.uses[:n], self.problem.factual)
 
     def outcome(self) -> Outcome:
         if self.proven:

@@ -119,7 +119,7 @@ def build_ensemble(
         everything,
         *_users(rival_of[leaf_index] * last.size + dim_index, owner[leaf_index], base.size * last.size),
     ]
-    return Ensemble._make(parts)
+    return Ensemble(*parts)
 
 
 def _leaf_cells(model: TreeEnsemble, space: Space, dimensions: Dimensions) -> tuple[Ints, Ints, Bools]:

@@ -1,15 +1,15 @@
 """How the kernels of this folder are compiled, and the few tools that all of them share.
 
-Kernels get plain arrays bundled in named tuples, so each has exactly one signature and is compiled once; the result is
+Kernels get plain arrays, most of them in a `Bundle`, so each has exactly one signature and is compiled once; the result is
 kept in numba's disk cache. Where no place for a cache can be written, kernels are compiled anew in every process.
 """
 
 from __future__ import annotations
 
 import hashlib
-import logging
 import re
 from collections.abc import Callable
+from enum import Enum
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -26,7 +26,6 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 int64: Any = np.int64  # in kernels: a number that is not a constant (kernels are compiled once per constant argument)
 njit: Any = numba.njit
-LOGGER = logging.getLogger("elbowroom.search.trees")
 
 
 _IMPORT = re.compile(r"from elbowroom\.search\.trees\.(\w+) import")
@@ -51,7 +50,7 @@ def kernel(function: F) -> F:
     Numba takes cached code for fresh as long as the function's own file is unchanged, but kernels call kernels of other
     files: the code is stamped with all files it was made from.
     """
-    return _compiled(function)
+    return _compiled(function, no_cfunc_wrapper=True)
 
 
 def inner_kernel(function: F) -> F:
@@ -60,6 +59,7 @@ def inner_kernel(function: F) -> F:
 
 
 def _compiled(function: F, **options: bool) -> F:
+    options |= {"_nrt": False}  # kernels make no arrays, so there are no references to count
     try:
         compiled = njit(cache=True, error_model="numpy", **options)(function)
     except RuntimeError:  # numba found no directory that it may write to
@@ -70,12 +70,22 @@ def _compiled(function: F, **options: bool) -> F:
     return compiled
 
 
-def must_compile(compiled: Any) -> bool:
-    """True if a kernel is neither loaded nor in the disk cache."""
+class Readiness(Enum):
+    """What must happen before a kernel runs."""
+
+    READY = "it is loaded, or on disk and up to date"
+    COMPILE_ONCE = "it is compiled and kept on disk"
+    COMPILE_ALWAYS = "it is compiled in every process: there is no folder that may be written to"
+
+
+def readiness(compiled: Any) -> Readiness:
+    """Of a kernel that Python calls. Code on disk that was made from other sources does not count."""
     if compiled.signatures:
-        return False
-    place, name = compiled.stats.cache_path, compiled.py_func.__qualname__
-    return place is None or not any(Path(place).glob(f"*.{name}-*.nbi"))
+        return Readiness.READY
+    cache_file: Any = getattr(compiled._cache, "_cache_file", None)
+    if cache_file is None:
+        return Readiness.COMPILE_ALWAYS
+    return Readiness.READY if cache_file._load_index() else Readiness.COMPILE_ONCE
 
 
 def inlined(function: F) -> F:

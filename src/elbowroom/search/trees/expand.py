@@ -77,7 +77,7 @@ def split(
     """One child per live literal of the region's clause, cheapest first; each excludes the literals before it."""
     low, high, n_dims = state.low, state.high, state.x.shape[0]
     additive = question.norm == ADDITIVE
-    n_literals = 0
+    n_literals = int64(0)
     for d in range(n_dims):
         for side in range(2):
             p = int64(regions.below[row, d] if side == 0 else regions.above[row, d])

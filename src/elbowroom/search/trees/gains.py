@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
 from elbowroom.numerics import Floats, Ints
 from elbowroom.search.trees.bits import ONE, ZERO, Ensemble, lowest
-from elbowroom.search.trees.compiled import Words, inlined, inner_kernel, int64, sort_by
+from elbowroom.search.trees.bundle import Bundle
+from elbowroom.search.trees.compiled import Words, inner_kernel, int64, sort_by
 from elbowroom.search.trees.question import ADDITIVE, Question
 
 ENVELOPE_LEAVES = 48  # trees with more live leaves go without the exact envelope
 
 
-class Scratch(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Scratch(Bundle):
     """Arrays that the bound uses and nobody else reads."""
 
     here: Words  # (words,) leaves at v
@@ -74,13 +76,13 @@ class Scratch(NamedTuple):
         )
 
 
-@inlined
+@inner_kernel
 def clamp(v: int, low: int, high: int) -> int:
     """The cell of low..high nearest to v."""
     return low if v < low else (high if v > high else v)
 
 
-@inlined
+@inner_kernel
 def extra(question: Question, paid: Floats, dim: int, position: int) -> float:
     """What a dimension costs at a position beyond what is paid for it already (linf: its whole cost)."""
     cost = question.cost[question.pos_start[dim] + position]

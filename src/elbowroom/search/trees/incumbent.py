@@ -7,14 +7,15 @@ Shrink: bring every changed block back towards home, to the cheapest position at
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
 from elbowroom.numerics import Floats, Ints
 from elbowroom.search.trees.adversary import GOOD, Stack, find_bad
 from elbowroom.search.trees.bits import Ensemble, narrow, smallest_share, smallest_sum
-from elbowroom.search.trees.compiled import Words, inlined, inner_kernel, int64, kernel, sort_by
+from elbowroom.search.trees.bundle import Bundle
+from elbowroom.search.trees.compiled import Words, inner_kernel, int64, kernel, sort_by
 from elbowroom.search.trees.question import ADDITIVE, Question
 
 # How `ascend` stopped.
@@ -28,7 +29,8 @@ SHRINK_LOOK = 3_000
 SHRINK_ROUNDS = 3
 
 
-class Ladder(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Ladder(Bundle):
     """Room for the ascent."""
 
     partial: Words  # (2 blocks + 2, words): leaves met by the first b blocks, then by all blocks from b on
@@ -54,14 +56,14 @@ class Ladder(NamedTuple):
         )
 
 
-@inlined
+@inner_kernel
 def keep_room(mask: Words, model: Ensemble, question: Question, d: int, position: int) -> None:
     """Leaves that the room at a position of one dimension meets."""
     i = question.pos_start[d] + position
     narrow(mask, model, d, question.low_cell[i], question.high_cell[i], int64(0), mask.shape[0])
 
 
-@inlined
+@inner_kernel
 def block_price(question: Question, block: int, x: Ints) -> float:
     """Cost of one block at x."""
     begin = question.block_start[block]
@@ -71,7 +73,7 @@ def block_price(question: Question, block: int, x: Ints) -> float:
     return question.cost[question.pos_start[begin] + x[begin]]
 
 
-@inlined
+@inner_kernel
 def at_home(question: Question, block: int, x: Ints) -> bool:
     """True if a block has not been changed (or could not be left unchanged)."""
     home = question.group_home[block]

@@ -1,7 +1,9 @@
 """What one row teaches the next.
 
 A bad region (a range of cells on which some rival wins everywhere) is a fact about the model, whatever the row, the
-radius or the limits; accepted centres are good starts for rows nearby. Both are kept per model and wanted class.
+radius or the limits; accepted centres are good starts for rows nearby. Both are kept per model and wanted class, next to
+the model in cells, which costs more than most searches. Regions are handed on to the next question about the same row
+only: they were grown to be cheap for that row to leave, and another row was measured to branch better on its own.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from elbowroom.problem import RecourseProblem, Space
 from elbowroom.search.trees.cells import Dimensions, build_ensemble
 from elbowroom.search.trees.compiled import Shorts
 
-MAX_REGIONS = 50  # more cost time at every node of the next row and were measured not to pay
+MAX_REGIONS = 50  # more cost time at every node of the next search and were measured not to pay
 MAX_CENTERS = 64
 
 
@@ -32,6 +34,7 @@ class TreeMemory:
         self.low: Shorts = np.zeros((0, n_dims), np.int32)
         self.high: Shorts = np.zeros((0, n_dims), np.int32)
         self.rival: Ints = np.zeros(0, np.int64)
+        self.row: Floats | None = None  # the factual that the regions were grown for, where that matters
         self.centers: list[Floats] = []
 
     @classmethod
@@ -51,11 +54,17 @@ class TreeMemory:
             and self.space.groups == problem.space.groups
         )
 
-    def learn(self, low: Shorts, high: Shorts, rival: Ints, uses: Ints) -> None:
+    def learn(self, low: Shorts, high: Shorts, rival: Ints, uses: Ints, row: Floats | None = None) -> None:
         """Keep the regions that were of use most often (the newest first among equals)."""
+        self.row = row
         newest_first = np.arange(uses.size)[::-1]
         order = newest_first[np.argsort(-uses[newest_first], kind="stable")][:MAX_REGIONS]
         self.low, self.high, self.rival = low[order].copy(), high[order].copy(), rival[order].copy()
+
+    def regions_for(self, problem: RecourseProblem) -> range:
+        """Which of the kept regions are worth starting from."""
+        same = self.row is None or np.array_equal(self.row, problem.factual)
+        return range(self.rival.size if same else 0)
 
     def remember(self, center: Floats) -> None:
         """Keep an accepted centre."""

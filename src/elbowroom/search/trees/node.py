@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
 from elbowroom.numerics import Floats, Ints
+from elbowroom.search.trees.bundle import Bundle
 from elbowroom.search.trees.compiled import Words, inner_kernel
 from elbowroom.search.trees.gains import extra
 from elbowroom.search.trees.question import ADDITIVE, Question
 from elbowroom.search.trees.regions import MAX_HITS
 
 
-class State(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class State(Bundle):
     """The node at hand, and room to work on it."""
 
     low: Ints  # (dims,)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from elbowroom.numerics import Floats, Ints
-from elbowroom.search.trees.compiled import Shorts, inlined, inner_kernel, kernel
+from elbowroom.search.trees.bundle import Bundle
+from elbowroom.search.trees.compiled import Shorts, inner_kernel, kernel
 
 # Indices into Nodes.count
 OPEN_NODES = 0  # size of the heap
@@ -16,7 +19,8 @@ FREE = 2  # rows that are free again
 SERIAL = 3  # nodes ever pushed: ties go to the newest
 
 
-class Nodes(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Nodes(Bundle):
     """Row i of the pool is a node: positions low[i] .. high[i]; ``delays[i]`` says how often it was put back."""
 
     low: Shorts  # (capacity, dims)
@@ -26,7 +30,7 @@ class Nodes(NamedTuple):
     free: Ints
     key: Floats  # heap: keys and rows of the pool
     row: Ints
-    count: Ints  # type: ignore[assignment]  # tuples have a method of this name, which nobody needs here
+    count: Ints
 
     @classmethod
     def of(cls, capacity: int, n_dims: int) -> Nodes:
@@ -37,10 +41,17 @@ class Nodes(NamedTuple):
 
     def doubled(self) -> Nodes:
         """The same nodes with twice the room."""
-        return Nodes._make([*(np.concatenate([a, np.zeros_like(a)]) for a in self[:-1]), self.count])
+
+        def twice(rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
+            return np.concatenate([rows, np.zeros_like(rows)])
+
+        return Nodes(
+            twice(self.low), twice(self.high), twice(self.delays), twice(self.serial), twice(self.free),
+            twice(self.key), twice(self.row), self.count,
+        )  # fmt: skip
 
 
-@inlined
+@inner_kernel
 def comes_first(nodes: Nodes, key: float, row: int, other: int) -> bool:
     """Order of the heap: small keys first, the newest first among equals."""
     if key != nodes.key[other]:

@@ -118,7 +118,7 @@ def _choose_categories(problem: RecourseProblem, center: Floats, low: Floats, hi
 
 
 def _few_changes(problem: RecourseProblem, center: Floats) -> bool:
-    changes = int((problem.metric.moves(problem.factual, center) > 0).sum())
+    changes = int(problem.changed(center).sum())
     return all(changes <= rule.changes for rule in problem.rules if isinstance(rule, AtMost))
 
 

@@ -9,13 +9,13 @@ the limits allow, at a constant cost.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 import numpy as np
 
 from elbowroom.errors import InputError
 from elbowroom.numerics import Bools, Floats, Ints
 from elbowroom.problem import AtMost, Distance, LinearRule, RecourseProblem
+from elbowroom.search.trees.bundle import Bundle
 from elbowroom.search.trees.cells import Dimensions
 from elbowroom.search.trees.compiled import kernel
 from elbowroom.search.trees.positions import escapes, room_edges
@@ -24,7 +24,8 @@ ADDITIVE = 0  # costs of dimensions add up: l1, and l2 with squared moves
 MAXIMUM = 1  # the largest cost counts: linf
 
 
-class Question(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Question(Bundle):
     """Everything the kernels know about the question.
 
     Position p of dimension d is the flat index pos_start[d] + p; its room covers cells low_cell .. high_cell.
@@ -152,7 +153,7 @@ def lay_out(problem: RecourseProblem, dimensions: Dimensions) -> Layout | str:
     price = metric.group_price**power
     idle = np.clip(problem.factual, problem.lower, problem.upper)
     columns, n_single = dimensions.columns, int(dimensions.group_start[0])
-    groups, constants = _Groups(), []
+    groups, constants, moving_groups = _Groups(), [], []
     for g, members in enumerate(space.members):
         allowed = _allowed_categories(problem, members)
         if not allowed.any():
@@ -165,6 +166,7 @@ def lay_out(problem: RecourseProblem, dimensions: Dimensions) -> Layout | str:
             begin = int(dimensions.group_start[dimensions.groups.index(g)])
             half = float(price[g]) if norm is Distance.LINF else float(price[g]) / 2
             groups.add_fixed(begin, allowed, chosen, factual, float(price[g]), half)
+            moving_groups.append(g)
             continue
         if used:
             begin = int(dimensions.group_start[dimensions.groups.index(g)])
@@ -182,16 +184,25 @@ def lay_out(problem: RecourseProblem, dimensions: Dimensions) -> Layout | str:
         )
     ignored = np.setdiff1d(np.arange(len(space.names)), columns)
     constants += away[ignored[space.group_of[ignored] < 0]].tolist()
-    settled = (away[columns[:n_single]] > 0).astype(np.int64)
+    already = problem.changed(idle)  # what the limits alone force to change
+    settled = already[columns[:n_single]].astype(np.int64)
+    already[[len(space.names) + g for g in moving_groups]] = False  # these are counted when they move
     values, owner = np.concatenate([values, groups.values]), np.concatenate([owner, groups.owner]).astype(np.int64)
     pos_start = np.searchsorted(owner, np.arange(columns.size + 1)).astype(np.int64)
     home = [int(np.searchsorted(values[pos_start[d] : pos_start[d + 1]], idle[columns[d]])) for d in range(n_single)]
-    low_cell, high_cell, edge_start, first_low, first_high, last_low, last_high = _cells(
+    low_cell, high_cell = np.zeros(values.size, np.int64), np.zeros(values.size, np.int64)
+    edge_start = dimensions.cell_start + 2 * np.arange(columns.size + 1)
+    edges = np.zeros((4, int(edge_start[-1])), np.int64)
+    _fill_cells(
         dimensions.cell_start,
         np.concatenate([np.zeros(0), *dimensions.cuts]),
         pos_start,
         np.concatenate([low, groups.low]),
         np.concatenate([high, groups.high]),
+        edge_start,
+        low_cell,
+        high_cell,
+        edges,
     )
     free = np.ascontiguousarray(np.array(groups.free, dtype=np.int64).reshape(-1, 4).T)
     question = Question(
@@ -201,10 +212,10 @@ def lay_out(problem: RecourseProblem, dimensions: Dimensions) -> Layout | str:
         high_cell,
         np.array(home + groups.home, dtype=np.int64),
         edge_start,
-        first_low,
-        first_high,
-        last_low,
-        last_high,
+        edges[0],
+        edges[1],
+        edges[2],
+        edges[3],
         np.array([*range(n_single + 1), *groups.block_ends], dtype=np.int64),
         np.array([-1] * n_single + groups.block_home, dtype=np.int64),
         np.array([0.0] * n_single + groups.block_price, dtype=np.float64),
@@ -217,7 +228,7 @@ def lay_out(problem: RecourseProblem, dimensions: Dimensions) -> Layout | str:
         np.isin(np.arange(columns.size), free[0]).astype(np.int64),
         MAXIMUM if norm is Distance.LINF else ADDITIVE,
         max([0.0, *constants]) if norm is Distance.LINF else float(sum(constants)),
-        changes - int(settled.sum()) - sum(c > 0 for c in constants),
+        changes - int(already.sum()),
     )
     sizes = np.diff(pos_start[: n_single + 1]) - 1
     return Layout(
@@ -252,19 +263,13 @@ def _allowed_categories(problem: RecourseProblem, members: Ints) -> Bools:
 
 
 @kernel
-def _cells(
-    cell_start: Ints, cuts: Floats, pos_start: Ints, low: Floats, high: Floats
-) -> tuple[Ints, Ints, Ints, Ints, Ints, Ints, Ints]:
-    """Cells of the room's ends for every position, and for every cell the first and last positions around it."""
-    n_dims, n_positions = pos_start.shape[0] - 1, low.shape[0]
-    low_cell, high_cell = np.empty(n_positions, np.int64), np.empty(n_positions, np.int64)
-    edge_start = np.empty(n_dims + 1, np.int64)
-    for d in range(n_dims + 1):
-        edge_start[d] = cell_start[d] + 2 * d
-    size = edge_start[n_dims]
-    first_low, first_high = np.empty(size, np.int64), np.empty(size, np.int64)
-    last_low, last_high = np.empty(size, np.int64), np.empty(size, np.int64)
-    for d in range(n_dims):
+def _fill_cells(
+    cell_start: Ints, cuts: Floats, pos_start: Ints, low: Floats, high: Floats, edge_start: Ints, low_cell: Ints,
+    high_cell: Ints, edges: Ints,
+) -> None:  # fmt: skip
+    """Cells of the room's ends for every position, and for every cell the first and last positions around it
+    (the rows of ``edges`` are first_low, first_high, last_low, last_high)."""
+    for d in range(pos_start.shape[0] - 1):
         begin, count = cell_start[d] - d, cell_start[d + 1] - cell_start[d] - 1  # of the cuts
         n = pos_start[d + 1] - pos_start[d]
         a = b = 0
@@ -274,18 +279,16 @@ def _cells(
             while b < count and cuts[begin + b] < high[p]:
                 b += 1
             low_cell[p], high_cell[p] = a, b
-        fl = fh = 0
+        first_low = first_high = 0
         for c in range(-1, count + 2):
             o, i = pos_start[d], edge_start[d] + c + 1
-            while fl < n and low_cell[o + fl] < c:
-                fl += 1
-            while fh < n and high_cell[o + fh] < c:
-                fh += 1
-            first_low[i], first_high[i] = fl, fh
-            ll, lh = fl, fh
-            while ll < n and low_cell[o + ll] <= c:
-                ll += 1
-            while lh < n and high_cell[o + lh] <= c:
-                lh += 1
-            last_low[i], last_high[i] = ll - 1, lh - 1
-    return low_cell, high_cell, edge_start, first_low, first_high, last_low, last_high
+            while first_low < n and low_cell[o + first_low] < c:
+                first_low += 1
+            while first_high < n and high_cell[o + first_high] < c:
+                first_high += 1
+            after_low, after_high = first_low, first_high
+            while after_low < n and low_cell[o + after_low] <= c:
+                after_low += 1
+            while after_high < n and high_cell[o + after_high] <= c:
+                after_high += 1
+            edges[0, i], edges[1, i], edges[2, i], edges[3, i] = first_low, first_high, after_low - 1, after_high - 1

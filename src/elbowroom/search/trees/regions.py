@@ -7,11 +7,12 @@ for some dimension f, its room left of R (position <= below_f) or right of R (po
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
 from elbowroom.numerics import Floats, Ints
+from elbowroom.search.trees.bundle import Bundle
 from elbowroom.search.trees.compiled import Shorts, Words, inner_kernel, int64, kernel, random_below
 from elbowroom.search.trees.gains import extra
 from elbowroom.search.trees.question import ADDITIVE, Question
@@ -20,7 +21,8 @@ MAX_HITS = 20  # of the regions that a room meets, this many are compared
 GREED = 4.0  # how steeply a literal's weight falls with its cost, in units of the remaining budget
 
 
-class Regions(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Regions(Bundle):
     """Rows 0 .. count[0] - 1 are regions."""
 
     low: Shorts  # (capacity, dims) cells

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
 import numpy as np
@@ -15,14 +14,14 @@ from elbowroom.search.solvers.protocol import SolverName
 from tests.support.brute import closest
 from tests.support.linear_problems import random_problem
 from tests.support.oblique_models import as_axis_aligned, oblique_question, question_about
-from tests.support.small_models import random_network, random_trees
+from tests.support.small_models import random_trees
 from tests.support.small_questions import random_question
 from tests.unit.search.adversarial.desk import Referee, agree, check, distance, needs, run
 
 OPEN = [SolverName.HIGHS, SolverName.SCIP, SolverName.GUROBI]
 
 
-@pytest.mark.parametrize("seed", range(100, 160))
+@pytest.mark.parametrize("seed", range(100, 130))
 def test_boxes_on_trees_equal_brute_force(seed: int) -> None:
     problem = random_question(np.random.default_rng(seed))
     if problem.trouble is not None:
@@ -36,7 +35,7 @@ def test_boxes_on_trees_equal_brute_force(seed: int) -> None:
 
 
 @pytest.mark.parametrize("solver", OPEN[1:])
-@pytest.mark.parametrize("seed", range(200, 212))
+@pytest.mark.parametrize("seed", range(200, 206))
 def test_boxes_on_trees_with_other_solvers(seed: int, solver: SolverName) -> None:
     needs(solver)
     problem = random_question(np.random.default_rng(seed))
@@ -46,7 +45,7 @@ def test_boxes_on_trees_with_other_solvers(seed: int, solver: SolverName) -> Non
 
 
 @pytest.mark.parametrize("shape", [1, 2])
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_balls_and_diamonds_on_trees(seed: int, shape: int) -> None:
     rng = np.random.default_rng([seed, shape])
     cuts = [np.sort(rng.normal(size=5)) for _ in range(2)]
@@ -60,7 +59,7 @@ def test_balls_and_diamonds_on_trees(seed: int, shape: int) -> None:
 
 
 @pytest.mark.parametrize("solver", OPEN)
-@pytest.mark.parametrize("seed", range(15))
+@pytest.mark.parametrize("seed", range(9))
 def test_linear_models(seed: int, solver: SolverName) -> None:
     needs(solver)
     problem = random_problem(seed)
@@ -72,24 +71,7 @@ def test_linear_models(seed: int, solver: SolverName) -> None:
         assert distance(problem, outcome) == pytest.approx(distance(problem, fast), rel=1e-4, abs=1e-6)
 
 
-@pytest.mark.parametrize("shape", [0, 1, 2])
-@pytest.mark.parametrize("seed", range(3))
-def test_networks(seed: int, shape: int) -> None:
-    rng = np.random.default_rng([31, seed, shape])
-    problem = question_about(rng, random_network(rng, (2, 4)), shape)
-    limited = replace(
-        problem,
-        space=replace(problem.space, features=tuple(replace(f, lower=-3.0, upper=3.0) for f in problem.space.features)),
-    )
-    outcome = run(limited)
-    agree(limited, outcome, search_auto(limited, Referee(limited), Clock(5.0), 0))
-    if outcome.center is None:
-        assert outcome.lower_bound == math.inf  # everything is limited: the proof must be complete
-    else:
-        assert outcome.lower_bound >= distance(limited, outcome) * (1 - 1e-4)
-
-
-@pytest.mark.parametrize("seed", range(24))
+@pytest.mark.parametrize("seed", range(12))
 def test_oblique_trees(seed: int) -> None:
     problem = oblique_question(seed)
     outcome = run(problem)
@@ -109,7 +91,7 @@ def test_oblique_trees_with_straight_splits_are_trees(seed: int) -> None:
 
 
 @pytest.mark.parametrize("solver", OPEN[1:])
-@pytest.mark.parametrize("seed", [0, 2, 10, 36])
+@pytest.mark.parametrize("seed", [2, 10, 36])
 def test_oblique_trees_with_other_solvers(seed: int, solver: SolverName) -> None:
     needs(solver)
     problem = oblique_question(seed)

@@ -8,12 +8,16 @@ from itertools import product
 import numpy as np
 import pytest
 
+from elbowroom.problem import Box, Feature, RecourseProblem, Shape, Space
 from elbowroom.search.adversarial.chain import breakpoints
 from elbowroom.search.adversarial.matrix import Builder, NormRow
 from elbowroom.search.adversarial.proof import DualBound, prove
+from elbowroom.search.adversarial.room_block import into_body, lowest_along
 from elbowroom.search.adversarial.scenario import Scenario, land, scenario_of
 from tests.support.hostile import hostile_points
+from tests.support.linear_problems import linear_model
 from tests.support.oblique_models import oblique_question
+from tests.support.small_models import body_of
 from tests.support.small_questions import random_question
 
 
@@ -109,3 +113,27 @@ def test_an_empty_program_is_proven_empty() -> None:
     builder.row(x, [1.0, 1.0], 0.5, 1.5)
     builder.row(x, [1.0, -1.0], -0.5, 0.5)
     assert prove(builder.program(), math.inf, lambda: 10.0) == math.inf
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_lowest_point_along_a_slope(seed: int) -> None:
+    """Without limits no sampled point of the room is lower."""
+    rng = np.random.default_rng([3, seed])
+    shape = (Shape.BOX, Shape.BALL, Shape.DIAMOND)[seed % 3]
+    body = body_of(rng.normal(size=3), shape, rng.uniform(0.1, 1.0, 3))
+    slope = rng.normal(size=3)
+    lowest = into_body(body, lowest_along(body, slope, body.center))
+    assert lowest is not None
+    points = hostile_points(body, seed=seed)
+    assert float(slope @ lowest) <= float((points @ slope).min()) + 1e-9
+
+
+def test_at_a_limit_the_longest_shift_is_learned() -> None:
+    """A room cut by a limit: the scenario of its edge lands there from every centre nearby, so one is enough."""
+    space = Space((Feature("x0", lower=0.0), Feature("x1")))
+    model = linear_model(np.array([[1.0, 1.0]]), np.array([-1.0]))
+    problem = RecourseProblem.ask(model, space, [0.0, 0.0], Box(0.5), 1)
+    scenario = scenario_of(problem, np.array([0.1, 0.0]), np.array([0.0, -0.5]))
+    assert scenario.shift.tolist() == [-0.5, -0.5]
+    for first in (0.0, 0.1, 0.5, 0.7):
+        assert land(problem, scenario, np.array([first, 1.0])).tolist() == [max(first - 0.5, 0.0), 0.5]

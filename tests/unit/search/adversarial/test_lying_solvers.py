@@ -66,7 +66,7 @@ HOWS = [
 
 
 @pytest.mark.parametrize("how", HOWS)
-@pytest.mark.parametrize("seed", range(300, 306))
+@pytest.mark.parametrize("seed", range(300, 304))
 def test_no_false_region_and_no_false_bound_on_trees(how: str, seed: int) -> None:
     problem = random_question(np.random.default_rng(seed))
     if problem.trouble is not None:
@@ -78,7 +78,7 @@ def test_no_false_region_and_no_false_bound_on_trees(how: str, seed: int) -> Non
 
 
 @pytest.mark.parametrize("how", HOWS)
-@pytest.mark.parametrize("seed", [10, 36])
+@pytest.mark.parametrize("seed", [10])
 def test_no_false_region_and_no_false_bound_on_oblique_trees(how: str, seed: int) -> None:
     problem = oblique_question(seed)
     honest = run(problem)

@@ -25,7 +25,7 @@ def test_all_ways_agree(family: Family, norm: str) -> None:
         explainer = Explainer(problem.model, problem.space)
         answers = {
             method: explainer.explain(
-                problem.factual, problem.room, problem.target, problem.distance, time_limit=20.0, method=method
+                problem.factual, problem.room, problem.target, problem.distance, time_limit=60.0, method=method
             )
             for method in (("adversarial",) if family is Family.OBLIQUE else ("auto", "adversarial"))  # the same engine
         }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from elbowroom.search.network.program import INFINITY, LinearProgram
+from elbowroom.search.network.program import INFINITY, LinearProgram, Rows
 
 
 def loaded(rng: np.random.Generator) -> LinearProgram:
@@ -46,3 +46,41 @@ def test_an_empty_row_that_cannot_hold() -> None:
     program = LinearProgram()
     program.load(np.ones(2), np.zeros(2), np.ones(2), np.zeros((1, 2)), np.array([1.0]), np.full(1, INFINITY))
     assert program.solve().bound == np.inf
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_sparse_rows_are_the_dense_ones(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    parts = [rng.normal(size=(k, 6)) * (rng.random((k, 6)) < 0.4) for k in (3, 0, 4, 1)]
+    joined, dense = Rows.join([Rows.of(part) for part in parts]), np.vstack(parts)
+    y = rng.normal(size=8)
+    combined, sizes = joined.combined(y, 6)
+    assert len(joined) == 8
+    assert np.allclose(combined, y @ dense)
+    assert np.allclose(sizes, np.abs(y) @ np.abs(dense))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_limits_narrowed_for_the_moment(seed: int) -> None:
+    """The bound is valid for the narrowed program, never below the wide one's by more than rounding once solved, and the
+    program is afterwards what it was."""
+    rng = np.random.default_rng(seed)
+    program = loaded(rng)
+    wide = program.solve()
+    assert wide.x is not None
+    column, row = int(rng.integers(5)), int(rng.integers(4))
+    high, row_high = 0.5 * float(program.high[column]), float(program.row_low[row]) + 0.05
+    bound = program.narrowed(np.array([row]), np.array([row_high]), np.array([column]), np.array([high]))
+    other = LinearProgram()
+    G = np.zeros((4, 5))
+    G[program.rows.row, program.rows.columns] = program.rows.values
+    highs, row_highs = program.high.copy(), program.row_high.copy()
+    highs[column], row_highs[row] = high, row_high
+    other.load(program.cost, program.low, highs, G, program.row_low, row_highs)
+    truth = other.solve()
+    if truth.x is None:
+        assert truth.bound == np.inf
+    else:
+        assert wide.bound - 1e-7 <= bound <= float(program.cost @ truth.x) + 1e-9
+    again = program.solve()
+    assert again.bound == pytest.approx(wide.bound, abs=1e-9)

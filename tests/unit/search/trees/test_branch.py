@@ -174,6 +174,18 @@ def test_memory_changes_the_work_and_not_the_answer(distance: str) -> None:
     assert memory.rival.size > 0
 
 
+def test_regions_are_handed_on_to_the_same_row_only() -> None:
+    problem = hard_question(3)
+    memory = TreeMemory.of(problem)
+    ask(problem, memory=memory)
+    kept = memory.rival.size
+    assert kept > 0
+    wider = RecourseProblem.ask(problem.model, problem.space, problem.factual, Box(0.3), problem.target)
+    other = RecourseProblem.ask(problem.model, problem.space, problem.factual + 0.1, Box(0.3), problem.target)
+    assert len(memory.regions_for(wider)) == kept and len(memory.regions_for(other)) == 0
+    assert ask(other, memory=memory).lower_bound == pytest.approx(ask(other).lower_bound, rel=1e-9)
+
+
 def test_a_memory_of_another_target_is_not_used() -> None:
     problem = hard_question(5)
     other = TreeMemory(problem.model, problem.space, 1 - problem.target_index, None)  # type: ignore[arg-type]

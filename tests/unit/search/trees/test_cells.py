@@ -19,6 +19,7 @@ from tests.support.small_models import random_trees
 sum_of_smallest = numba.njit(lambda leaves, model, rival: smallest_sum(leaves, model, rival))
 sum_of_largest = numba.njit(lambda leaves, model, rival: largest_sum(leaves, model, rival))
 look_for_bad = numba.njit(lambda *arguments: find_bad(*arguments))
+keep_leaves = numba.njit(lambda *arguments: narrow(*arguments))
 make_large = numba.njit(lambda *arguments: grow(*arguments))
 
 TINY_TABLES = 64  # bytes: forces a stride
@@ -69,7 +70,7 @@ def _leaf_values(model: TreeEnsemble, points: np.ndarray, rival: int) -> np.ndar
 def _leaves_of(ensemble: Ensemble, low: np.ndarray, high: np.ndarray) -> np.ndarray:
     mask = ensemble.everything.copy()
     for d in range(low.size):
-        narrow(mask, ensemble, d, int(low[d]), int(high[d]), 0, mask.size)
+        keep_leaves(mask, ensemble, d, int(low[d]), int(high[d]), 0, mask.size)
     return mask
 
 

@@ -1,0 +1,29 @@
+"""The one door between Python and the kernels for balls and diamonds: every door takes seconds to compile."""
+
+from __future__ import annotations
+
+from elbowroom.search.trees.adversary import Stack
+from elbowroom.search.trees.ball_expand import expand_balls
+from elbowroom.search.trees.ball_geometry import Geometry
+from elbowroom.search.trees.ball_incumbent import find_incumbent
+from elbowroom.search.trees.ball_regions import BallRegions
+from elbowroom.search.trees.ball_state import Desk
+from elbowroom.search.trees.bits import Ensemble
+from elbowroom.search.trees.compiled import kernel
+from elbowroom.search.trees.nodes import Nodes
+from elbowroom.search.trees.question import Question
+
+EXPAND = 0
+MEND = 1
+
+
+@kernel
+def run(
+    task: int, model: Ensemble, question: Question, geometry: Geometry, regions: BallRegions, nodes: Nodes, stack: Stack,
+    desk: Desk, budget: float, noise: float, share: int, limit: int,
+) -> float:  # fmt: skip
+    """EXPAND: work on up to ``share`` nodes, and how that stopped. MEND: repair the node in desk.trial and pull its
+    nearest centre home; the total cost before pulling (inf: not repaired)."""
+    if task == MEND:
+        return find_incumbent(model, question, geometry, regions, desk.trial, budget, noise, limit, stack, desk)
+    return float(expand_balls(model, question, geometry, regions, nodes, stack, desk, budget, share, limit))

@@ -1,0 +1,267 @@
+"""Balls and diamonds: the best-first search over ranges of values, as one resumable kernel.
+
+A node is a range of values per dimension; its key bounds the cost of every good centre in it from below. Per node:
+
+1. x is its nearest centre;
+2. stored bad regions that the room at x meets are listed; each may prune the node, force moves, or raise its bound; if
+   there is none, the adversary looks for one, and if that fails too (for a room smaller by NEARLY) the node is closed:
+   x bounds its cost, and is handed over to be repaired;
+3. all listed regions together are covered by cheap moves at a proven cost; then the knapsack over the trees' gains
+   prunes, raises the key or cuts values (then again from 1);
+4. the node is split along one literal of one region: beyond the full length, in between, within the dead length.
+
+Every few nodes the search follows the best child down instead of going back to the heap. A pause and a later call go on
+exactly as one call would.
+"""
+
+from __future__ import annotations
+
+import math
+
+from elbowroom.search.trees.adversary import Stack
+from elbowroom.search.trees.ball_bound import MAX_MET, cover_bound, force_moves, region_bound
+from elbowroom.search.trees.ball_gains import choose_bad_cell, fill_up
+from elbowroom.search.trees.ball_geometry import SUM, Geometry, guard
+from elbowroom.search.trees.ball_knapsack import knapsack_bound
+from elbowroom.search.trees.ball_regions import TARGET, BallRegions, copy_range, list_literals, next_met
+from elbowroom.search.trees.ball_shared import pop, push
+from elbowroom.search.trees.ball_split import split_node
+from elbowroom.search.trees.ball_state import (
+    BOUNDS,
+    CLOSED,
+    NODES,
+    NOTHING,
+    UNSURE,
+    Desk,
+    bad_region_at,
+    settle_node,
+)  # fmt: skip
+from elbowroom.search.trees.bits import Ensemble
+from elbowroom.search.trees.compiled import inlined, inner_kernel, int64
+from elbowroom.search.trees.nodes import FREE, OPEN_NODES, USED, Nodes
+from elbowroom.search.trees.question import Question
+
+# How `expand_balls` stopped.
+EMPTY = 0  # no node with a key below the budget is left
+PAUSED = 1  # the share of nodes is used up
+CANDIDATE = 2  # the node in desk.node is closed: its nearest centre is good, or nearly so
+FULL = 3  # the pool of nodes has no room for another split
+STUCK = 4  # the adversary needs a larger limit or stack
+FINE = 5  # the node in desk.node is too small to be split any further
+
+NEARLY = 1.0 - 1e-6  # phi(radius) that closes a node
+PLUNGE_EVERY = 30
+TRIES = 3  # regions grown from one bad range
+SECOND_EXIT = 0.2  # weight of the second cheapest exit when a region is chosen for the split
+MOST_ROUNDS = 30  # of tightening per node
+MOST_DELAYS = 3
+RISE = 1e-3  # relative rise of the key that puts a node back
+MOST_KNAPSACKS = 2
+
+# Besides rows of regions, NOTHING and UNSURE
+PRUNED = -3
+MOVED = -4  # a move was forced: start again with the new nearest centre
+AGAIN = -5  # much was cut off, and more may be: put back
+
+
+@inner_kernel
+def _list_met(
+    geometry: Geometry, regions: BallRegions, base: float, budget: float, desk: Desk, stop: bool
+) -> tuple[int, int, float]:
+    """Number of listed regions (or PRUNED, MOVED), the place of the one to split on, and the best bound of a single one."""
+    node, literals, cover = desk.node, desk.literals, desk.cover
+    listed, chosen, highest, best_score = int64(0), int64(-1), 0.0, -1.0
+    spare = budget - base
+    row = regions.count[0]
+    while True:
+        row = next_met(regions, geometry, row, node.x, NEARLY)
+        if row < 0:
+            break
+        n, need = list_literals(geometry, node, regions.first[row], regions.last[row], TARGET, base, budget, literals)
+        value = region_bound(geometry, node, literals, n, need, base, desk.bench.taken)
+        if value >= spare:
+            return PRUNED, -1, 0.0
+        if not stop and force_moves(geometry, node, literals, n, need):
+            return MOVED, -1, 0.0
+        highest = max(highest, value)
+        exit_cost, second = spare, spare
+        for i in range(n):
+            cost = min(literals.price[i], spare)
+            if cost < exit_cost:
+                exit_cost, second = cost, exit_cost
+            elif cost < second:
+                second = cost
+        if second == math.inf:
+            second = exit_cost
+        score = value + SECOND_EXIT * second
+        if score > best_score:
+            best_score, chosen = score, listed
+        cover.row[listed], cover.value[listed], cover.size[listed] = row, value, n
+        cover.score[listed] = score
+        for i in range(n):
+            cover.key[listed, i] = 2 * literals.dim[i] + literals.up[i]
+            cap = literals.cap[i]
+            cover.chord[listed, i] = literals.gain[i] / (need * cap) if cap > 0.0 else math.inf
+        listed += 1
+        if listed >= MAX_MET:
+            break
+    return listed, chosen, highest
+
+
+@inner_kernel
+def _reduce(geometry: Geometry, desk: Desk, proven: float, spare: float) -> None:
+    """Cut values that the budget cannot pay for at reduced prices."""
+    node, load = desk.node, desk.cover.load
+    if spare == math.inf:
+        return
+    for d in range(node.x.shape[0]):
+        if geometry.rate[d] == 0.0 or node.low[d] == node.high[d]:
+            continue
+        x = node.x[d]
+        for side in range(2):
+            part = 1.0 - load[2 * d + side]
+            if part > 1e-6:
+                length = (spare - proven) / part / geometry.rate[d]
+                length = length * (1.0 + 1e-9) + guard(x, length)
+                if side == 1:
+                    node.high[d] = min(node.high[d], x + length)
+                else:
+                    node.low[d] = max(node.low[d], x - length)
+
+
+@inlined
+def _moved(desk: Desk) -> bool:
+    node = desk.node
+    for d in range(node.x.shape[0]):  # noqa: SIM110
+        if node.x[d] < node.low[d] or node.x[d] > node.high[d]:
+            return True
+    return False
+
+
+@inlined
+def _tree_bounds(
+    model: Ensemble, question: Question, geometry: Geometry, regions: BallRegions, listed: int, chosen: int, base: float,
+    proven: float, budget: float, desk: Desk,
+) -> float:  # fmt: skip
+    """Knapsack bounds for the chosen region and the dearest one: the best extra cost (inf: prune)."""
+    cover, best = desk.cover, proven
+    for attempt in range(min(MOST_KNAPSACKS, listed)):
+        i = chosen if attempt == 0 else cover.order[0]
+        if attempt > 0 and i == chosen:
+            break
+        row = cover.row[i]
+        regions.uses[row] += 1
+        fill_up(geometry, desk.node, regions, row, desk.tally)
+        choose_bad_cell(geometry, question, desk.node, regions, row, desk.tally)
+        desk.bench.count[BOUNDS] += 1
+        load = cover.load if geometry.norm == SUM else desk.bench.none
+        value = knapsack_bound(model, geometry, desk.node, regions.rival[row], base, proven, budget, load, desk.tally)
+        if base + value >= budget:
+            return math.inf
+        best = max(best, value)
+        if _moved(desk):
+            break
+    return best
+
+
+@inlined
+def work_on(
+    model: Ensemble, question: Question, geometry: Geometry, regions: BallRegions, stack: Stack, desk: Desk,
+    budget: float, limit: int,
+) -> tuple[int, float, float]:  # fmt: skip
+    """Steps 1 to 3 for desk.node: a row to split on (or NOTHING, UNSURE, PRUNED), the cost of x, and the bound."""
+    node, cover = desk.node, desk.cover
+    base = best = 0.0
+    for rounds in range(2 * MOST_ROUNDS):
+        base = settle_node(question, geometry, node, budget)
+        if base >= budget:
+            return PRUNED, base, best
+        best = max(best, base)
+        listed, chosen, highest = _list_met(geometry, regions, base, budget, desk, rounds >= MOST_ROUNDS)
+        if listed == PRUNED:
+            return PRUNED, base, best
+        if listed == MOVED:
+            continue
+        if listed == 0:
+            row = bad_region_at(model, question, geometry, regions, node.x, NEARLY, limit, int64(TRIES), stack, desk)
+            if row < 0:
+                return row, base, best
+            continue
+        proven = 0.0
+        cover.order[0] = chosen
+        if geometry.norm == SUM:
+            proven = cover_bound(cover, listed)
+            if base + proven >= budget:
+                return PRUNED, base, best
+            _reduce(geometry, desk, proven, budget - base)
+        best = max(best, base + max(highest, proven))
+        row = cover.row[chosen]
+        value = _tree_bounds(model, question, geometry, regions, listed, chosen, base, proven, budget, desk)
+        if value == math.inf:
+            return PRUNED, base, best
+        best = max(best, base + value)
+        if not _moved(desk):
+            return row, base, best
+        if rounds >= MOST_ROUNDS:
+            break
+    return AGAIN, base, best
+
+
+@inner_kernel
+def expand_balls(
+    model: Ensemble, question: Question, geometry: Geometry, regions: BallRegions, nodes: Nodes, stack: Stack,
+    desk: Desk, budget: float, share: int, limit: int,
+) -> int:  # fmt: skip
+    """Work on up to ``share`` nodes (and the dive that the last of them begins), for centres of total cost < budget."""
+    worked, diving, dive_key = 0, False, 0.0
+    node = desk.node
+    while diving or nodes.count[OPEN_NODES] > 0:
+        delays = int64(0)
+        if diving:
+            key = dive_key
+            copy_range(desk.trial, node)
+        else:
+            if nodes.key[0] >= budget:
+                nodes.count[OPEN_NODES] = 0
+                break
+            if worked >= share:
+                return PAUSED
+            if nodes.count[USED] - nodes.count[FREE] + 8 > nodes.delays.shape[0]:
+                return FULL
+            key, delays = pop(nodes, node.low, node.high)
+        plunge = diving or desk.bench.count[NODES] % PLUNGE_EVERY == 0
+        diving = False
+        worked += 1
+        desk.bench.count[NODES] += 1
+        before = key
+        row, base, best = work_on(model, question, geometry, regions, stack, desk, budget, limit)
+        key = max(key, best)
+        if row == PRUNED:
+            continue
+        desk.bench.key[0] = key
+        if row == AGAIN:
+            push(nodes, node.low, node.high, key, delays)
+            continue
+        if row == UNSURE:
+            push(nodes, node.low, node.high, key, delays)
+            return STUCK
+        if row == NOTHING:
+            desk.bench.count[CLOSED] += 1
+            return CANDIDATE
+        if (
+            not plunge
+            and delays < MOST_DELAYS
+            and nodes.count[OPEN_NODES] > 0
+            and key > nodes.key[0]
+            and key > before + RISE * abs(before)
+        ):
+            push(nodes, node.low, node.high, key, delays + 1)
+            continue
+        if nodes.count[USED] - nodes.count[FREE] + 8 > nodes.delays.shape[0]:
+            push(nodes, node.low, node.high, key, delays)
+            return FULL
+        children, dive_key = split_node(geometry, regions, row, nodes, base, key, budget, plunge, desk)
+        if children < 0:
+            return FINE
+        diving = plunge and children > 0
+    return EMPTY

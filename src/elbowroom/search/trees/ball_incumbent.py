@@ -1,0 +1,156 @@
+"""Good centres without waiting for a proof.
+
+Repair: from a node, take again and again the cheapest literal that clears a region the room still meets. Pull: bring
+every column back towards home as far as the regions allow: an exact line search, region by region.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from elbowroom.numerics import Floats
+from elbowroom.search.trees.adversary import Stack
+from elbowroom.search.trees.ball_geometry import STILL, Geometry, after, gap_for, guard, used_by
+from elbowroom.search.trees.ball_regions import BallRegions, Node, list_literals
+from elbowroom.search.trees.ball_state import NOTHING, Desk, bad_region_at, settle_node
+from elbowroom.search.trees.bits import Ensemble
+from elbowroom.search.trees.compiled import inlined, inner_kernel, int64, random_below
+from elbowroom.search.trees.question import Question
+
+SURE = 1.0 + 1e-9  # phi(radius) at which candidates are checked before the judge sees them
+MARGIN = 1e-10  # relative: how far past the edge repaired centres stand
+REPAIRS = 2000
+LINE_STEPS = 300
+PULL_ROUNDS = 6
+EVEN = 0.02  # semi-axes: moves shorter than this are as good as each other
+WORTH = 1e-9  # relative: a pull that gains less is not worth another round
+
+
+@inner_kernel
+def beyond(geometry: Geometry, d: int, edge: float, gap: float, upwards: bool) -> float:
+    """The value at which the gap to an edge is ``gap`` semi-axes, plus a relative MARGIN, rounded outwards."""
+    if geometry.kind[d] == STILL:
+        return after(geometry.whole[d], edge, upwards)
+    width = gap * geometry.axis[d] * (1.0 + MARGIN)
+    value = np.nextafter(edge + width, math.inf) if upwards else np.nextafter(edge - width, -math.inf)
+    if geometry.whole[d] == 1:
+        return np.ceil(value) if upwards else np.floor(value)
+    return value
+
+
+@inlined
+def repair(
+    model: Ensemble, question: Question, geometry: Geometry, regions: BallRegions, node: Node, budget: float, noise: float, limit: int, stack: Stack, desk: Desk,
+) -> float:  # fmt: skip
+    """Narrow the node until the room at its nearest centre is good; the total cost of that centre (inf: failed)."""
+    literals = desk.literals
+    for _ in range(REPAIRS):
+        base = settle_node(question, geometry, node, budget)
+        if base >= budget:
+            return math.inf
+        row = bad_region_at(model, question, geometry, regions, node.x, SURE, limit, int64(1), stack, desk)
+        if row == NOTHING:
+            return base
+        if row < 0:
+            return math.inf
+        n, _ = list_literals(geometry, node, regions.first[row], regions.last[row], SURE, base, budget, literals)
+        best, cheapest = -1, math.inf
+        for i in range(n):
+            if literals.price[i] < math.inf:
+                e = literals.dim[i]
+                cost = literals.price[i] + EVEN * geometry.axis[e] * geometry.rate[e]
+                cost *= 1.0 + noise * random_below(desk.bench.random, 1 << 20) / float(1 << 20)
+                if cost < cheapest:
+                    best, cheapest = i, cost
+        if best < 0:
+            return math.inf
+        d, up = literals.dim[best], literals.up[best] == 1
+        others = 0.0
+        for e in range(node.x.shape[0]):
+            if e != d:
+                others += used_by(
+                    geometry.kind[e],
+                    geometry.axis[e],
+                    geometry.square,
+                    node.x[e],
+                    regions.first[row, e],
+                    regions.last[row, e],
+                )
+        edge = regions.last[row, d] if up else regions.first[row, d]
+        value = beyond(geometry, d, edge, gap_for(geometry.square, SURE - others), up)
+        if up:
+            if value <= node.x[d] or value > node.high[d]:
+                return math.inf
+            node.low[d] = value
+        else:
+            if value >= node.x[d] or value < node.low[d]:
+                return math.inf
+            node.high[d] = value
+    return math.inf
+
+
+@inlined
+def pull(
+    model: Ensemble, question: Question, geometry: Geometry, regions: BallRegions, x: Floats, limit: int, stack: Stack, desk: Desk,
+) -> None:  # fmt: skip
+    """Bring single columns back towards home in random order, in place, while the room stays good."""
+    n_dims = x.shape[0]
+    for _ in range(PULL_ROUNDS):
+        improved = False
+        for d in range(n_dims):
+            desk.bench.order[d] = d
+        for i in range(n_dims - 1, 0, -1):
+            j = random_below(desk.bench.random, i + 1)
+            desk.bench.order[i], desk.bench.order[j] = desk.bench.order[j], desk.bench.order[i]
+        for i in range(n_dims):
+            desk.bench.taken[i] = desk.bench.order[i]  # the order is needed again inside
+        for i in range(n_dims):
+            d = desk.bench.taken[i]
+            if geometry.rate[d] == 0.0 or x[d] == geometry.home[d]:
+                continue
+            before, up, good = x[d], x[d] > geometry.home[d], False
+            tiny = WORTH * abs(before - geometry.home[d]) + guard(before, before)
+            x[d] = geometry.home[d]
+            for _step in range(LINE_STEPS):
+                row = bad_region_at(model, question, geometry, regions, x, SURE, limit, int64(1), stack, desk)
+                if row == NOTHING:
+                    good = True
+                    break
+                if row < 0:
+                    break
+                others = 0.0
+                for e in range(n_dims):
+                    if e != d:
+                        others += used_by(
+                            geometry.kind[e],
+                            geometry.axis[e],
+                            geometry.square,
+                            x[e],
+                            regions.first[row, e],
+                            regions.last[row, e],
+                        )
+                edge = regions.last[row, d] if up else regions.first[row, d]
+                value = beyond(geometry, d, edge, gap_for(geometry.square, SURE - others), up)
+                if not (x[d] < value < before - tiny if up else x[d] > value > before + tiny):
+                    break
+                x[d] = value
+            if good and abs(before - x[d]) > tiny:
+                improved = True
+            else:
+                x[d] = before
+        if not improved:
+            break
+
+
+@inner_kernel
+def find_incumbent(
+    model: Ensemble, question: Question, geometry: Geometry, regions: BallRegions, node: Node, budget: float, noise: float,
+    limit: int, stack: Stack, desk: Desk,
+) -> float:  # fmt: skip
+    """Repair a node and pull its nearest centre home; the cost before pulling (inf: not repaired)."""
+    total = repair(model, question, geometry, regions, node, budget, noise, limit, stack, desk)
+    if total < math.inf:
+        pull(model, question, geometry, regions, node.x, limit, stack, desk)
+    return total
