@@ -278,7 +278,7 @@ def _others() -> str:
     return "## Further runs\n\n" + table(["command", "summary", "file"], lines, left=3) if lines else ""
 
 
-OTHERS = ("agreement", "control", "heuristic", "brute", "boxes", "networks-bounded", "networks-large", "networks-control", "peers",
+OTHERS = ("agreement", "control", "heuristic", "kept", "brute", "boxes", "networks-bounded", "networks-large", "networks-control", "peers",
           "realistic", "reuse", "startup")  # fmt: skip
 
 

@@ -28,7 +28,8 @@ def made_by(content: dict[str, Any]) -> str:
     """The line below every table and figure."""
     here = content["environment"]
     versions = here["versions"]
+    changed = " with changes" if here["commit"].endswith("+") else ""
     return (
-        f"Made by `{here['command']}` at commit {here['commit'][:10]}; Python {here['python']}, scikit-learn "
+        f"Made by `{here['command']}` at commit {here['commit'][:10]}{changed}; Python {here['python']}, scikit-learn "
         f"{versions['scikit-learn']}, {here['machine']}, one thread per instance."
     )

@@ -26,9 +26,9 @@ def ready(shape: Shape) -> None:
     if shape in _begun:
         return
     _begun.add(shape)  # first: the tiny question below asks for the same
-    _announce()
     if shape is not Shape.BOX:
         ready(Shape.BOX)  # hard questions about balls and diamonds begin with boxes
+    _announce(shape)
     import numpy as np
 
     from elbowroom.explainer import Explainer
@@ -52,24 +52,33 @@ def ready(shape: Shape) -> None:
         raise
 
 
-def _announce() -> None:
+def _announce(shape: Shape) -> None:
     """Say that the next seconds go into compiling, if they do. A warning is shown even where no log is set up."""
     from elbowroom.search.trees.compiled import Readiness, readiness
-    from elbowroom.search.trees.expand import expand
 
-    match readiness(expand):
+    if shape is Shape.BOX:
+        from elbowroom.search.trees.expand import expand
+
+        state, rooms = readiness(expand), "boxes"
+    else:
+        from elbowroom.search.trees.ball_entry import run
+
+        state, rooms = readiness(run), "balls and diamonds"
+    match state:
         case Readiness.READY:
             return
         case Readiness.COMPILE_ONCE:
             LOGGER.warning(
-                "elbowroom compiles its kernels for trees: once per installation, %s "
+                "elbowroom compiles its kernels for %s on trees: once per installation, %s "
                 "(python -m elbowroom.warm does it beforehand)",
+                rooms,
                 _DURATION,
             )
         case Readiness.COMPILE_ALWAYS:
             LOGGER.warning(
-                "elbowroom compiles its kernels for trees in this process, %s: no folder to keep them can be written "
-                "to; set NUMBA_CACHE_DIR to one that can",
+                "elbowroom compiles its kernels for %s on trees in this process, %s: no folder to keep them can be "
+                "written to; set NUMBA_CACHE_DIR to one that can",
+                rooms,
                 _DURATION,
             )
 

@@ -1,7 +1,8 @@
 """The judge for linear models.
 
 A row asks for w.x + b >= needed at every point x of the body, where needed covers the original's rounding: at the
-largest |x| of the body, and for boxes at the worst end of each column alone (see `_magnitude`). Let c be the centre and t_f >= 0 the shift of column f towards the side that hurts
+largest |x| of the body, and for boxes at the worst end of each column alone (see `_magnitude`). Let c be the centre
+and t_f >= 0 the shift of column f towards the side that hurts
 (down where w_f > 0, up where w_f < 0). The row holds iff
 
     max { sum_f |w_f| t_f : t in the shape, 0 <= t_f <= cap_f }  <=  spare  =  w.c + b - needed,

@@ -38,8 +38,9 @@ def largest_radius(
 
     Immutable columns and the categories of one-hot groups stay as they are; rooms are clipped to the bounds of the
     space and whole columns take whole values. A point that has not (safely) the wanted class itself gives lower =
-    upper = 0 with the point as witness; a class that holds everywhere gives lower = upper = inf. If the time ends,
-    the bounds are still proven, only farther apart.
+    upper = 0 with the point as witness; a class that holds everywhere gives lower = upper = inf. Networks and oblique
+    trees: the search ends when the bounds are within 1e-6 of each other, relatively (`TOLERANCES.radius_gap`). If the
+    time ends first, or a room lies too close to the boundary to be judged, they are still proven, only farther apart.
     """
     del target  # the judge behind ``accept`` knows it
     rooms = _Rooms.around(space, point, shape)

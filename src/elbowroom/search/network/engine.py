@@ -18,7 +18,6 @@ from elbowroom.search.network.shallow import ShallowTree
 
 METHOD = "network"
 SLOW, FAST = 1.12, 2.0  # growth of trial cutoffs
-HARD, FAR = 30, 0.95  # nodes of a tree, and share of the best proven, that call for a cutoff in between
 EASY = 3  # nodes of a tree after which the next cutoff may grow faster
 FARTHEST = 1e6  # open features: beyond this distance nobody looks for a region
 
@@ -82,8 +81,6 @@ def _close(hunt: Hunt, tree: ShallowTree | DeepTree) -> None:
     while not hunt.clock.expired:
         if cutoff * 1.03 >= hunt.best_distance:
             cutoff = hunt.best_distance
-            if deep and tree.nodes > HARD and hunt.lower_bound < FAR * cutoff:  # the best may be far from optimal
-                cutoff = 0.5 * (hunt.lower_bound + cutoff)
         end, bound = tree.run(cutoff)
         hunt.prove(bound)
         if end is End.STOPPED or tree.loose < np.inf or hunt.best_distance <= cutoff:

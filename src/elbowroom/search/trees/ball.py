@@ -23,9 +23,10 @@ from elbowroom.result.certificate import Certificate, Counterexample, Verdict
 from elbowroom.search.contract import Clock, Outcome, Referee
 from elbowroom.search.trees.adversary import Stack
 from elbowroom.search.trees.ball_boxes import box_centers
-from elbowroom.search.trees.ball_entry import EXPAND, MEND, run
+from elbowroom.search.trees.ball_entry import EXPAND, MEND, POLISH, PULL, run
 from elbowroom.search.trees.ball_expand import CANDIDATE, EMPTY, FINE, FULL, PAUSED, STUCK
 from elbowroom.search.trees.ball_geometry import Geometry
+from elbowroom.search.trees.ball_incumbent import AGAIN
 from elbowroom.search.trees.ball_regions import BallRegions, add_ball_region
 from elbowroom.search.trees.ball_shared import one_hot_possible, push
 from elbowroom.search.trees.ball_state import BOUNDS, CLOSED, NODES, Desk
@@ -37,7 +38,8 @@ from elbowroom.search.trees.question import Layout, lay_out
 GAP = 0.9 * TOLERANCES.continuous_gap  # a little less than promised: rounding must not lift the gap over it
 ROUNDING = 1e-12  # relative: more than the rounding of a sum of costs
 MAX_LEARNED = 20_000
-MOST_TIES = 200  # nodes that are settled by the judge alone
+MOST_TIES = 2000  # nodes that are settled by the judge alone
+MOST_CALLS = 12  # of a kernel for one repair, and for pulling once
 DIVES = 10
 STARTS = 4  # earlier answers from which incumbents are pulled
 REPAIRS = 6  # of the centre of a box, the first one plain, the others with noise
@@ -183,9 +185,16 @@ class _Search:
         """Repair a node's nearest centre, pull it home, and offer it; True if it becomes the best."""
         trial = self.desk.trial
         trial.low[:], trial.high[:] = low, high
-        if self.run_kernel(MEND, self.nodes, budget, noise, 0) == math.inf:
+        total = AGAIN
+        for _ in range(MOST_CALLS):
+            if total == AGAIN and not self.clock.expired:
+                total = self.run_kernel(MEND, self.nodes, budget, noise, 0)
+        if total == AGAIN or total == math.inf:
             return False
         self.counters["repaired"] += 1
+        for _ in range(MOST_CALLS):
+            if self.clock.expired or self.run_kernel(PULL, self.nodes, budget, noise, 0) != AGAIN:
+                break
         x = trial.x.copy()
         return self.total(x) < self.best and self.offer(x)
 
@@ -248,6 +257,12 @@ class _Search:
         key, node = float(self.desk.bench.key[0]), self.desk.node
         low, high, x = node.low.copy(), node.high.copy(), node.x.copy()
         if good:
+            self.desk.trial.x[:] = x
+            if self.run_kernel(POLISH, self.nodes, self.best, 0.0, 0) == 0.0:
+                polished = self.desk.trial.x.copy()
+                if self.total(polished) < self.best:
+                    self.offer(polished)
+        if good and key < self.budget:
             self.mend(low, high, self.best, 0.0)
         if key >= self.budget:
             return nodes

@@ -5,7 +5,7 @@ from __future__ import annotations
 from elbowroom.search.trees.adversary import Stack
 from elbowroom.search.trees.ball_expand import expand_balls
 from elbowroom.search.trees.ball_geometry import Geometry
-from elbowroom.search.trees.ball_incumbent import find_incumbent
+from elbowroom.search.trees.ball_incumbent import polish, pull, repair
 from elbowroom.search.trees.ball_regions import BallRegions
 from elbowroom.search.trees.ball_state import Desk
 from elbowroom.search.trees.bits import Ensemble
@@ -15,6 +15,8 @@ from elbowroom.search.trees.question import Question
 
 EXPAND = 0
 MEND = 1
+PULL = 2
+POLISH = 3
 
 
 @kernel
@@ -22,8 +24,13 @@ def run(
     task: int, model: Ensemble, question: Question, geometry: Geometry, regions: BallRegions, nodes: Nodes, stack: Stack,
     desk: Desk, budget: float, noise: float, share: int, limit: int,
 ) -> float:  # fmt: skip
-    """EXPAND: work on up to ``share`` nodes, and how that stopped. MEND: repair the node in desk.trial and pull its
-    nearest centre home; the total cost before pulling (inf: not repaired)."""
+    """EXPAND: work on up to ``share`` nodes, and how that stopped. MEND: repair the node in desk.trial; what its nearest
+    centre costs. PULL: bring that centre nearer to home; 0 if nothing moved. POLISH: push it away from what it touches; 0
+    if it is good then. `AGAIN` if there was more to do."""
     if task == MEND:
-        return find_incumbent(model, question, geometry, regions, desk.trial, budget, noise, limit, stack, desk)
+        return repair(model, question, geometry, regions, desk.trial, budget, noise, limit, stack, desk)
+    if task == PULL:
+        return pull(model, question, geometry, regions, desk.trial.x, limit, stack, desk)
+    if task == POLISH:
+        return polish(model, question, geometry, regions, desk.trial.x, limit, stack, desk)
     return float(expand_balls(model, question, geometry, regions, nodes, stack, desk, budget, share, limit))

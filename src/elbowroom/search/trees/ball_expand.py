@@ -49,8 +49,9 @@ FULL = 3  # the pool of nodes has no room for another split
 STUCK = 4  # the adversary needs a larger limit or stack
 FINE = 5  # the node in desk.node is too small to be split any further
 
-NEARLY = 1.0 - 1e-6  # phi(radius) that closes a node
+NEARLY = 1.0 - 1e-8  # phi(radius) that closes a node: finer than cuts rounded to float32 tell from each other
 PLUNGE_EVERY = 30
+DEEPEST = 40  # steps of a dive: calls must be short
 TRIES = 3  # regions grown from one bad range
 SECOND_EXIT = 0.2  # weight of the second cheapest exit when a region is chosen for the split
 MOST_ROUNDS = 30  # of tightening per node
@@ -213,7 +214,7 @@ def expand_balls(
     desk: Desk, budget: float, share: int, limit: int,
 ) -> int:  # fmt: skip
     """Work on up to ``share`` nodes (and the dive that the last of them begins), for centres of total cost < budget."""
-    worked, diving, dive_key = 0, False, 0.0
+    worked, diving, dive_key, depth = 0, False, 0.0, 0
     node = desk.node
     while diving or nodes.count[OPEN_NODES] > 0:
         delays = int64(0)
@@ -230,6 +231,7 @@ def expand_balls(
                 return FULL
             key, delays = pop(nodes, node.low, node.high)
         plunge = diving or desk.bench.count[NODES] % PLUNGE_EVERY == 0
+        depth = depth if diving else 0
         diving = False
         worked += 1
         desk.bench.count[NODES] += 1
@@ -264,4 +266,8 @@ def expand_balls(
         if children < 0:
             return FINE
         diving = plunge and children > 0
+        depth = depth + 1 if diving else 0
+        if depth > DEEPEST:
+            push(nodes, desk.trial.low, desk.trial.high, dive_key, int64(0))
+            diving, depth = False, 0
     return EMPTY

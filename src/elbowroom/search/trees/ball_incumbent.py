@@ -1,7 +1,8 @@
 """Good centres without waiting for a proof.
 
 Repair: from a node, take again and again the cheapest literal that clears a region the room still meets. Pull: bring
-every column back towards home as far as the regions allow: an exact line search, region by region.
+every column back towards home as far as the regions allow: an exact line search, region by region. Polish: push a centre
+that is good up to a hair away from what it touches.
 """
 
 from __future__ import annotations
@@ -12,18 +13,20 @@ import numpy as np
 
 from elbowroom.numerics import Floats
 from elbowroom.search.trees.adversary import Stack
-from elbowroom.search.trees.ball_geometry import STILL, Geometry, after, gap_for, guard, used_by
+from elbowroom.search.trees.ball_geometry import ROUND, STILL, Geometry, after, gap_for, guard, used_by
 from elbowroom.search.trees.ball_regions import BallRegions, Node, list_literals
 from elbowroom.search.trees.ball_state import NOTHING, Desk, bad_region_at, settle_node
 from elbowroom.search.trees.bits import Ensemble
-from elbowroom.search.trees.compiled import inlined, inner_kernel, int64, random_below
+from elbowroom.search.trees.compiled import inner_kernel, int64, random_below
 from elbowroom.search.trees.question import Question
 
 SURE = 1.0 + 1e-9  # phi(radius) at which candidates are checked before the judge sees them
 MARGIN = 1e-10  # relative: how far past the edge repaired centres stand
-REPAIRS = 2000
-LINE_STEPS = 300
-PULL_ROUNDS = 6
+STEPS_AT_ONCE = 200  # looks for bad regions between two looks at the clock
+LINE_STEPS = 100
+AGAIN = -1.0  # not finished: call again
+HAIR = 1.0 - 1e-4  # phi(radius) from which a centre may be polished
+OVER = 0.5  # part of the missing way that is added to it: several regions are left together sooner
 EVEN = 0.02  # semi-axes: moves shorter than this are as good as each other
 WORTH = 1e-9  # relative: a pull that gains less is not worth another round
 
@@ -40,13 +43,14 @@ def beyond(geometry: Geometry, d: int, edge: float, gap: float, upwards: bool) -
     return value
 
 
-@inlined
+@inner_kernel
 def repair(
-    model: Ensemble, question: Question, geometry: Geometry, regions: BallRegions, node: Node, budget: float, noise: float, limit: int, stack: Stack, desk: Desk,
+    model: Ensemble, question: Question, geometry: Geometry, regions: BallRegions, node: Node, budget: float,
+    noise: float, limit: int, stack: Stack, desk: Desk,
 ) -> float:  # fmt: skip
     """Narrow the node until the room at its nearest centre is good; the total cost of that centre (inf: failed)."""
     literals = desk.literals
-    for _ in range(REPAIRS):
+    for _ in range(STEPS_AT_ONCE):
         base = settle_node(question, geometry, node, budget)
         if base >= budget:
             return math.inf
@@ -88,69 +92,83 @@ def repair(
             if value >= node.x[d] or value < node.low[d]:
                 return math.inf
             node.high[d] = value
-    return math.inf
-
-
-@inlined
-def pull(
-    model: Ensemble, question: Question, geometry: Geometry, regions: BallRegions, x: Floats, limit: int, stack: Stack, desk: Desk,
-) -> None:  # fmt: skip
-    """Bring single columns back towards home in random order, in place, while the room stays good."""
-    n_dims = x.shape[0]
-    for _ in range(PULL_ROUNDS):
-        improved = False
-        for d in range(n_dims):
-            desk.bench.order[d] = d
-        for i in range(n_dims - 1, 0, -1):
-            j = random_below(desk.bench.random, i + 1)
-            desk.bench.order[i], desk.bench.order[j] = desk.bench.order[j], desk.bench.order[i]
-        for i in range(n_dims):
-            desk.bench.taken[i] = desk.bench.order[i]  # the order is needed again inside
-        for i in range(n_dims):
-            d = desk.bench.taken[i]
-            if geometry.rate[d] == 0.0 or x[d] == geometry.home[d]:
-                continue
-            before, up, good = x[d], x[d] > geometry.home[d], False
-            tiny = WORTH * abs(before - geometry.home[d]) + guard(before, before)
-            x[d] = geometry.home[d]
-            for _step in range(LINE_STEPS):
-                row = bad_region_at(model, question, geometry, regions, x, SURE, limit, int64(1), stack, desk)
-                if row == NOTHING:
-                    good = True
-                    break
-                if row < 0:
-                    break
-                others = 0.0
-                for e in range(n_dims):
-                    if e != d:
-                        others += used_by(
-                            geometry.kind[e],
-                            geometry.axis[e],
-                            geometry.square,
-                            x[e],
-                            regions.first[row, e],
-                            regions.last[row, e],
-                        )
-                edge = regions.last[row, d] if up else regions.first[row, d]
-                value = beyond(geometry, d, edge, gap_for(geometry.square, SURE - others), up)
-                if not (x[d] < value < before - tiny if up else x[d] > value > before + tiny):
-                    break
-                x[d] = value
-            if good and abs(before - x[d]) > tiny:
-                improved = True
-            else:
-                x[d] = before
-        if not improved:
-            break
+    return AGAIN
 
 
 @inner_kernel
-def find_incumbent(
-    model: Ensemble, question: Question, geometry: Geometry, regions: BallRegions, node: Node, budget: float, noise: float,
-    limit: int, stack: Stack, desk: Desk,
+def pull(
+    model: Ensemble, question: Question, geometry: Geometry, regions: BallRegions, x: Floats, limit: int, stack: Stack,
+    desk: Desk,
 ) -> float:  # fmt: skip
-    """Repair a node and pull its nearest centre home; the cost before pulling (inf: not repaired)."""
-    total = repair(model, question, geometry, regions, node, budget, noise, limit, stack, desk)
-    if total < math.inf:
-        pull(model, question, geometry, regions, node.x, limit, stack, desk)
-    return total
+    """Bring single columns back towards home in random order, in place, while the room stays good; 0 if none moved."""
+    n_dims, steps, result = x.shape[0], 0, 0.0
+    for d in range(n_dims):
+        desk.bench.taken[d] = d  # not in bench.order, which is used inside
+    for i in range(n_dims - 1, 0, -1):
+        j = random_below(desk.bench.random, i + 1)
+        desk.bench.taken[i], desk.bench.taken[j] = desk.bench.taken[j], desk.bench.taken[i]
+    for i in range(n_dims):
+        d = desk.bench.taken[i]
+        if geometry.rate[d] == 0.0 or x[d] == geometry.home[d]:
+            continue
+        if steps >= STEPS_AT_ONCE:
+            return AGAIN
+        before, up, good = x[d], x[d] > geometry.home[d], False
+        tiny = WORTH * abs(before - geometry.home[d]) + guard(before, before)
+        x[d] = geometry.home[d]
+        for _ in range(LINE_STEPS):
+            steps += 1
+            row = bad_region_at(model, question, geometry, regions, x, SURE, limit, int64(1), stack, desk)
+            if row == NOTHING:
+                good = True
+                break
+            if row < 0:
+                break
+            others = 0.0
+            for e in range(n_dims):
+                if e != d:
+                    others += used_by(
+                        geometry.kind[e],
+                        geometry.axis[e],
+                        geometry.square,
+                        x[e],
+                        regions.first[row, e],
+                        regions.last[row, e],
+                    )
+            edge = regions.last[row, d] if up else regions.first[row, d]
+            value = beyond(geometry, d, edge, gap_for(geometry.square, SURE - others), up)
+            if not (x[d] < value < before - tiny if up else x[d] > value > before + tiny):
+                break
+            x[d] = value
+        if good and abs(before - x[d]) > tiny:
+            result = AGAIN
+        else:
+            x[d] = before
+    return result
+
+
+@inner_kernel
+def polish(
+    model: Ensemble, question: Question, geometry: Geometry, regions: BallRegions, x: Floats, limit: int, stack: Stack,
+    desk: Desk,
+) -> float:  # fmt: skip
+    """Push a centre that is good up to a hair straight away from the regions it touches; its room is good if 0."""
+    for _ in range(STEPS_AT_ONCE):
+        row = bad_region_at(model, question, geometry, regions, x, SURE, limit, int64(1), stack, desk)
+        if row == NOTHING:
+            return 0.0
+        if row < 0:
+            return AGAIN
+        first, last, used = regions.first[row], regions.last[row], 0.0
+        for d in range(x.shape[0]):
+            used += used_by(geometry.kind[d], geometry.axis[d], geometry.square, x[d], first[d], last[d])
+        if used < HAIR:
+            return AGAIN
+        longer = gap_for(geometry.square, (SURE + OVER * (SURE - used)) / used) * (1.0 + MARGIN)
+        for d in range(x.shape[0]):
+            if geometry.kind[d] == ROUND and geometry.whole[d] == 0:
+                if x[d] > last[d]:
+                    x[d] = min(last[d] + (x[d] - last[d]) * longer, geometry.upper[d])
+                elif x[d] < first[d]:
+                    x[d] = max(first[d] - (first[d] - x[d]) * longer, geometry.lower[d])
+    return AGAIN
