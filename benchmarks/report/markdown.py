@@ -244,6 +244,7 @@ def _audit() -> str:
 Centres from several methods on the same questions. *Valid* and *robust* as in table 3; the true radius is the largest proven
 one around the centre; the optimum is the proven distance of the closest robust centre. treecf and DiCE do not look for rooms
 at all: what they lose is the price of a plain counterfactual, and a ratio below 1 is the distance that robustness costs.
+No answer within the time limit counts as not valid.
 Centres of any other method can be judged too: `python -m benchmarks audit --centers FILE` (a CSV file with the columns
 method, data, model, norm, rho, row, seconds, x0, x1, ...).
 

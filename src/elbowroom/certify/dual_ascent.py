@@ -6,7 +6,8 @@ is, as a function of the multipliers m of the first layer,
     D(m) = sum_i g_i(m_i) + m . (W c + b) - || (m W) axes ||_2,      g_i(m_i) = min over z in [l_i, u_i] of lambda_i relu(z) - m_i z.
 
 g_i is the minimum of three lines and the norm is smooth, so that improving one m_i after the other climbs to the top.
-Bounds that clip the ball are ignored here; the numbers found are good suggestions, and only that.
+A bound that clips the ball, low <= y_f <= high, is one more row z = y_f with lambda = 0: its multiplier takes over what
+the ball alone would pay for leaving the bound. The numbers found are good suggestions, and only that.
 """
 
 from __future__ import annotations
@@ -22,16 +23,25 @@ from elbowroom.models import Affine
 from elbowroom.numerics import Floats
 
 _SWEEPS = 60
+_HARDLY = 1e-9  # bounds that clip less than this share of the radius do not count
 
 
 def climb(multipliers: Floats, slopes: Floats, layer: Affine, at: Interval, inputs: InputSet) -> Floats:
     """Better multipliers (1, neurons) of the first layer for one row."""
-    columns = inputs.round_columns
-    center = np.clip(inputs.body.center, inputs.lower, inputs.upper)
-    steep = np.ascontiguousarray(layer.weight[:, columns] * inputs.body.axes[columns])
+    columns, body = inputs.round_columns, inputs.body
+    # columns outside the shape (fixed ones) stay where the set has them
+    origin = np.clip(body.center, inputs.lower, inputs.upper)
+    origin[columns] = body.center[columns]
+    low = (inputs.lower - body.center)[columns] / body.axes[columns]
+    high = (inputs.upper - body.center)[columns] / body.axes[columns]
+    clipped = (low > -1.0 + _HARDLY) | (high < 1.0 - _HARDLY)
+    none = np.zeros(int(clipped.sum()))
     found = _climb(
-        multipliers[0].copy(), slopes[0], steep, layer.weight @ center + layer.bias, at.low, at.high, _SWEEPS
-    )
+        np.concatenate([multipliers[0], none]), np.concatenate([slopes[0], none]),
+        np.vstack([layer.weight[:, columns] * body.axes[columns], np.eye(columns.size)[clipped]]),
+        np.concatenate([layer.weight @ origin + layer.bias, none]),
+        np.concatenate([at.low, low[clipped]]), np.concatenate([at.high, high[clipped]]), _SWEEPS,
+    )[: multipliers.shape[1]]  # fmt: skip
     return np.where(np.isfinite(found), found, multipliers[0])[None]
 
 

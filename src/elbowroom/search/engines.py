@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, assert_never
 
 from elbowroom.models import LinearModel, ObliqueEnsemble, ReluNetwork, TreeEnsemble
@@ -35,11 +36,23 @@ def search_auto(
 
             return search_adversarial(problem, accept, clock, seed)
         case ReluNetwork():
-            from elbowroom.search.network import search_network
-
-            return search_network(problem, accept, clock, seed)
+            return _search_network(problem, accept, clock, seed)
         case _ as never:
             assert_never(never)
+
+
+def _search_network(problem: RecourseProblem, accept: Referee, clock: Clock, seed: int) -> Outcome:
+    """The network engine; where columns have no limits and it found nothing however far it looked, Algorithm 1 has the
+    last word: its exact contradictions also prove that no centre exists at any distance."""
+    from elbowroom.search.network import FARTHEST, search_network
+
+    outcome = search_network(problem, accept, clock, seed)
+    if outcome.center is not None or not FARTHEST < outcome.lower_bound < math.inf or clock.expired:
+        return outcome
+    from elbowroom.search.adversarial import search_adversarial
+
+    last = search_adversarial(problem, accept, clock, seed)
+    return last if last.center is not None or last.lower_bound == math.inf else outcome
 
 
 def search_paper(problem: RecourseProblem, accept: Referee, clock: Clock, seed: int, solver: SolverName) -> Outcome:

@@ -103,7 +103,10 @@ class _Loop:
         reason = ""
         while not reason and not self.content:
             reason = self._round()
-        return self._outcome(self._proven(), reason)
+        bound = self._proven()
+        if bound == math.inf:
+            reason = f"it is proven that no centre is good in all {len(self.scenarios)} scenarios, near or far"
+        return self._outcome(bound, reason)
 
     def _first_region(self) -> None:
         """Something certified before the long way: the paper's heuristic, where there is one."""
