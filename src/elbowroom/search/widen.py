@@ -28,7 +28,7 @@ from elbowroom.models import LinearModel, Model, ObliqueEnsemble, ReluNetwork, T
 from elbowroom.numerics import Floats
 from elbowroom.problem import Body, Box, RecourseProblem, Shape, Walls
 from elbowroom.problem.given import named
-from elbowroom.result import Certificate, Counterexample, End, Region, Side, Undecided, Verdict, Widening
+from elbowroom.result import Certificate, Counterexample, End, Region, Side, Status, Undecided, Verdict, Widening
 from elbowroom.result.widening import OPEN_FROM
 from elbowroom.search.contract import Clock
 from elbowroom.search.ladders import FAR, EveryFloat, EveryWhole, Ladder, Listed, after, cell_widths, horizon, width_to
@@ -258,12 +258,28 @@ class _Growth:
             high={names[f]: float(self.up[f]) for f in np.flatnonzero(single)},
             categories=region.room.categories if isinstance(region.room, Box) else None,
         )
-        wide = replace(region, room=room, certificate=self.certificate)
+        wide = replace(self._about_this_model(region), room=room, certificate=self.certificate)
         return Widening(
             wide,
             tuple(self._side(c) for c in self.climbs if c.sign < 0),
             tuple(self._side(c) for c in self.climbs if c.sign > 0),
             self.clock.seconds,
+        )
+
+    def _about_this_model(self, region: Region) -> Region:
+        """What the region says besides its box. How close another region could be was proven for the model that it
+        came from; for another model nothing of that is known."""
+        model = self.problem.model
+        if region.certificate.fingerprint == model.fingerprint:
+            return region
+        return replace(
+            region,
+            status=Status.CERTIFIED if region.distance > 0.0 else Status.OPTIMAL,
+            lower_bound=0.0,
+            predicted=self.problem.predicted,
+            source=model.info.source,
+            trace=(),
+            _widen=None,
         )
 
     def _side(self, climb: _Climb) -> Side:

@@ -12,7 +12,20 @@ import pytest
 from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 
-from elbowroom import Ball, Box, Diamond, End, Explainer, Feature, InputError, Region, Space, TreeEnsemble, Widening
+from elbowroom import (
+    Ball,
+    Box,
+    Diamond,
+    End,
+    Explainer,
+    Feature,
+    InputError,
+    Region,
+    Space,
+    Status,
+    TreeEnsemble,
+    Widening,
+)
 from elbowroom.certify import certify
 from elbowroom.models import Affine, Decision, LinearModel
 from elbowroom.models.margins import tree_margins
@@ -268,6 +281,23 @@ def test_another_model_is_told_apart(boosting) -> None:
         judged.widen(region)
     with pytest.raises(InputError, match="columns"):
         Explainer(LogisticRegression().fit([[0.0], [1.0]], [0, 1])).widen(region)
+
+
+def test_what_was_proven_optimal_for_one_model_is_not_optimal_for_another() -> None:
+    """The second model gives the class from 0.3 on, the first from 1.0 on: its closest region is nearer."""
+    strict, lenient = (
+        Explainer(LinearModel(info(1), Affine.exact(np.ones((1, 1)), np.array([-cut])))) for cut in (1.0, 0.3)
+    )
+    region = strict.explain([-1.0], Box(0.1))
+    nearest = lenient.explain([-1.0], Box(0.1))
+    wide = lenient.widen(region).region
+    assert region.status is Status.OPTIMAL
+    assert nearest.distance < region.distance == wide.distance
+    assert wide.status is Status.CERTIFIED
+    assert wide.lower_bound <= nearest.distance
+    attack(lenient.predict, wide.body, wide.target.label)
+    with pytest.raises(InputError, match=r"explainer\.widen"):
+        wide.widen()  # the region no longer speaks of the model that it came from
 
 
 def test_without_time_the_region_stays_as_it_is(boosting) -> None:

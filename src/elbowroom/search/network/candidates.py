@@ -21,6 +21,10 @@ from elbowroom.search.network.scenarios import Scenarios
 # Aimed-for margin as a share of the margin that the factual lacks: costs about the same share of the distance,
 # a tenth of the gap at which an answer counts as optimal.
 SAFETY = 0.1 * TOLERANCES.continuous_gap
+LESS, LEAST_SAFETY = (
+    0.03,
+    1e-12,
+)  # where that is still too dear; below the rounding of margins a smaller aim means nothing
 # One verdict gets a tenth of the time that is left, or a quarter where that is only seconds; all that end without a
 # decision get a third of the limit together, then only moments: the search for a bound needs its time, too.
 SLICE, LARGEST_SLICE, A_FEW_SECONDS, SHORTEST_SLICE = 0.1, 0.25, 4.0, 0.5
@@ -85,6 +89,14 @@ class Hunt:
 
     def count(self, what: str, amount: float = 1.0) -> None:
         self.counters[what] = self.counters.get(what, 0.0) + amount
+
+    def aim_lower(self) -> bool:
+        """Candidates shall aim for a smaller margin from now on; False if they cannot: the judge would not see it."""
+        least = max(LEAST_SAFETY, self.rounding)
+        if self.safety <= least:
+            return False
+        self.safety = max(LESS * self.safety, least)
+        return True
 
     def attack(self, center: Floats, starts: int = 8, rounds: int = 10, remember: int = 1) -> float:
         """The smallest margin found in the region around a centre; the worst points join the pool if negative."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from elbowroom.numerics import TOLERANCES, Floats
-from elbowroom.search.network.ascent import climb_and_settle
+from elbowroom.search.network.ascent import climb_and_settle, kick
 from elbowroom.search.network.branching import End, discrete_children, halves
 from elbowroom.search.network.candidates import Hunt
 from elbowroom.search.network.deep_bounds import DeepBounds, Phases
@@ -27,7 +27,12 @@ from elbowroom.search.network.region import Part, Reach
 VIOLATED = -1e-7
 MOST_POLISHES = 10
 MOST_COPIES = 4  # kept from node to node, besides those branched on
-FIRST_CLIMB, CLIMBS = 5, 50  # nodes whose relaxed centre starts a local search with a trust region
+MOST_DESCENTS, DESCENTS = (
+    5,
+    40,
+)  # nodes whose relaxed centre starts sequential programs: the first ones, then every so many
+FIRST_CLIMB, CLIMBS = 5, 50  # and those where it starts a local search with a trust region
+KICKS = 15  # nodes between searches around the best centre
 MOST_TIGHTENED = 40  # scenarios whose ranges are tightened by programs
 TRIED, TRIED_BY_PRICE = 4, 2  # neurons tried before branching on one
 LOOKAHEAD = 2  # stop trying after so many that are no better
@@ -213,12 +218,18 @@ class DeepTree:
                     continue
                 worst = node.copies[int(np.argmin(own))]
             break
-        if self.nodes < 5 or self.nodes % 10 == 0:
-            descend(hunt, moves.center(v), rounds=12)
-        if self.nodes == FIRST_CLIMB or self.nodes % CLIMBS == 0:
-            climb_and_settle(hunt, moves.center(v))
+        self._look_for_better(moves.center(v))
         if bound < self._goal():
             self._branch(node, made, bound, solved.x, worst, margins)
+
+    def _look_for_better(self, center: Floats) -> None:
+        """Local searches, now from the relaxed centre, now from the best one: rarely, they cost more than a node."""
+        if self.nodes < MOST_DESCENTS or self.nodes % DESCENTS == 0:
+            descend(self.hunt, center, rounds=12)
+        if self.nodes == FIRST_CLIMB or self.nodes % CLIMBS == 0:
+            climb_and_settle(self.hunt, center)
+        if self.nodes % KICKS == 0:
+            kick(self.hunt)
 
     def _give_up(self, node: Node, bound: float) -> None:
         """The solver gave neither a point nor a proof, or precision ends here: halve the part, else keep its bound."""
@@ -260,9 +271,8 @@ class DeepTree:
             impossible = self._load(node, polished, node.copies, margin=hunt.safety) is None
             solved = Solved(np.inf, None) if impossible else self.program.nearest(max(hunt.clock.remaining, 0.0))
             if solved.x is None:
-                if hunt.clock.expired or hunt.safety < 1e-12:
+                if hunt.clock.expired or not hunt.aim_lower():  # the margin costs more than the part has
                     break
-                hunt.safety *= 0.03  # it costs more than the part has
                 continue
             center = moves.center(solved.x[: moves.size])
             known, distance = len(hunt.scenarios), hunt.problem.measure(center)
@@ -272,7 +282,8 @@ class DeepTree:
             if len(hunt.scenarios) == known:
                 if hunt.best_distance > distance or hunt.clock.expired:
                     break  # the judge could not decide
-                hunt.safety *= 0.03  # it cost more than the gap allows
+                if not hunt.aim_lower():  # the margin cost more than the gap allows
+                    break
             for j in range(known, len(hunt.scenarios)):
                 node = self._with_copy(node, j)
         else:

@@ -157,7 +157,8 @@ class ShallowTree:
                 return True
             if len(hunt.scenarios) > known or hunt.clock.expired:
                 break
-            hunt.safety *= 0.03  # it cost more than the gap allows
+            if not hunt.aim_lower():  # the margin cost more than the gap allows
+                break
         return False
 
     def _push_parts(self, bound: float, node: Node, children: tuple[Part, Part] | None) -> bool:

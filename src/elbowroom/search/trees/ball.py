@@ -23,6 +23,7 @@ from elbowroom.result.certificate import Certificate, Counterexample, Verdict
 from elbowroom.search.contract import Clock, Outcome, Referee
 from elbowroom.search.trees.adversary import Stack
 from elbowroom.search.trees.ball_boxes import box_centers
+from elbowroom.search.trees.ball_descent import nearest_around
 from elbowroom.search.trees.ball_entry import EXPAND, MEND, POLISH, PULL, run
 from elbowroom.search.trees.ball_expand import CANDIDATE, EMPTY, FINE, FULL, PAUSED, STUCK
 from elbowroom.search.trees.ball_geometry import Geometry
@@ -43,6 +44,9 @@ MOST_CALLS = 12  # of a kernel for one repair, and for pulling once
 DIVES = 10
 STARTS = 4  # earlier answers from which incumbents are pulled
 REPAIRS = 6  # of the centre of a box, the first one plain, the others with noise
+MOST_PROGRAMS = 20  # linear programs for one descent
+WINDOW, SMALLEST_WINDOW = 0.5, 0.005  # semi-axes within which they are true enough
+WORTH = 1e-6  # relative gain that makes another one worth while
 FIRST_NODES = 200  # before the first large neighbourhood
 NEIGHBOURHOOD_NODES = 200
 MAIN_PER_NEIGHBOURHOOD = 5
@@ -154,7 +158,7 @@ class _Search:
         for center in box_centers(self.problem, self.accept, self.clock, self.seed, self.memory):
             for attempt in range(REPAIRS):
                 if not self.clock.expired:
-                    self.move_on(center, 0.0 if attempt == 0 else 1.0)
+                    self.move_on(center[self.memory.dimensions.columns], 0.0 if attempt == 0 else 1.0)
         spent, size = 0, max(3, self.n_dims // 3)
         while True:
             target = max(FIRST_NODES, MAIN_PER_NEIGHBOURHOOD * spent)
@@ -168,15 +172,15 @@ class _Search:
     def dive(self) -> None:
         """Quick incumbents: earlier answers, moved on where need be; greedy dives, the first one plain, then with noise."""
         for center in self.memory.nearest_centers(self.problem, STARTS):
-            self.move_on(center, 0.0)
+            self.move_on(center[self.memory.dimensions.columns], 0.0)
         for attempt in range(DIVES):
             if self.clock.expired:
                 return
             self.mend(self.root_low, self.root_high, 1.5 * self.best, 0.0 if attempt == 0 else 1.0)
 
-    def move_on(self, center: Floats, noise: float) -> None:
+    def move_on(self, x: Floats, noise: float) -> None:
         """Repair a centre without bringing any column nearer to home first, then pull it home."""
-        home, x = self.geometry.home, np.clip(center[self.memory.dimensions.columns], self.root_low, self.root_high)
+        home, x = self.geometry.home, np.clip(x, self.root_low, self.root_high)
         low, high = np.where(x > home, x, self.root_low), np.where(x < home, x, self.root_high)
         self.mend(low, high, 1.5 * self.best, noise)
 
@@ -197,6 +201,28 @@ class _Search:
                 break
         x = trial.x.copy()
         return self.total(x) < self.best and self.offer(x)
+
+    def descend(self, start: Floats) -> bool:
+        """Go down from a centre that is good, or good up to a hair, all columns at once; True if it becomes the best."""
+        x, window, cost, better = start, WINDOW, math.inf, False
+        for _ in range(MOST_PROGRAMS):
+            y = None if self.clock.expired else nearest_around(self.geometry, self.regions, x, window)
+            if y is None:
+                break
+            self.desk.trial.x[:] = y
+            if self.run_kernel(POLISH, self.nodes, self.best, 0.0, 0) != 0.0:
+                continue  # its bad regions are known now
+            y = self.desk.trial.x.copy()
+            total = self.total(y)
+            if total >= cost * (1.0 - WORTH):
+                window /= 4.0
+                if total >= cost or window < SMALLEST_WINDOW:
+                    break
+            if total < cost:
+                x, cost = y, total
+            if total < self.best:
+                better = self.offer(y) or better
+        return better
 
     def total(self, x: Floats) -> float:
         """Total cost of a centre, as the kernels add it up: squares for the Euclidean distance."""
@@ -263,7 +289,7 @@ class _Search:
                 if self.total(polished) < self.best:
                     self.offer(polished)
         if good and key < self.budget:
-            self.mend(low, high, self.best, 0.0)
+            self.descend(x)
         if key >= self.budget:
             return nodes
         if good and self.ties < MOST_TIES:

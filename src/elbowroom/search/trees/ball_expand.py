@@ -21,7 +21,7 @@ import math
 from elbowroom.search.trees.adversary import Stack
 from elbowroom.search.trees.ball_bound import MAX_MET, cover_bound, force_moves, region_bound
 from elbowroom.search.trees.ball_gains import choose_bad_cell, fill_up
-from elbowroom.search.trees.ball_geometry import SUM, Geometry, guard
+from elbowroom.search.trees.ball_geometry import SUM, Geometry, guard, move_cost
 from elbowroom.search.trees.ball_knapsack import knapsack_bound
 from elbowroom.search.trees.ball_regions import TARGET, BallRegions, copy_range, list_literals, next_met
 from elbowroom.search.trees.ball_shared import pop, push
@@ -49,7 +49,7 @@ FULL = 3  # the pool of nodes has no room for another split
 STUCK = 4  # the adversary needs a larger limit or stack
 FINE = 5  # the node in desk.node is too small to be split any further
 
-NEARLY = 1.0 - 1e-8  # phi(radius) that closes a node: finer than cuts rounded to float32 tell from each other
+NEARLY = 1.0 - 1e-6  # phi(radius) that closes a node: splits at a finer scale would creep
 PLUNGE_EVERY = 30
 DEEPEST = 40  # steps of a dive: calls must be short
 TRIES = 3  # regions grown from one bad range
@@ -87,7 +87,10 @@ def _list_met(
         highest = max(highest, value)
         exit_cost, second = spare, spare
         for i in range(n):
-            cost = min(literals.price[i], spare)
+            cost = literals.price[i]
+            if cost == math.inf:  # out of reach, but not dear for that: a small need soon has no room for ``full``
+                cost = move_cost(geometry.norm, node.paid[literals.dim[i]], literals.full[i], base)
+            cost = min(cost, spare)
             if cost < exit_cost:
                 exit_cost, second = cost, exit_cost
             elif cost < second:

@@ -1,0 +1,106 @@
+"""The engine's short cut for one hidden layer, and the margin that candidates aim for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from elbowroom.numerics import TOLERANCES
+from elbowroom.problem import Box, Feature, RecourseProblem, Space
+from elbowroom.result import Undecided
+from elbowroom.search.contract import Clock
+from elbowroom.search.network.candidates import LEAST_SAFETY, Hunt
+from elbowroom.search.network.convex_concave import improve
+from elbowroom.search.network.engine import EASY, _closes_at_once
+from elbowroom.search.network.region import Part
+from elbowroom.search.network.shallow import ShallowTree
+from tests.unit.search.network.small import Referee, network, search, truth_on_a_line
+
+
+def hunt_of(seed: int, features: int = 1, hidden: int = 6) -> Hunt:
+    rng = np.random.default_rng(4000 + seed)
+    model = network(rng, features, (hidden,))
+    space = Space(tuple(Feature(f"x{i}", lower=-3.0, upper=3.0) for i in range(features)))
+    row = rng.uniform(-2.0, 2.0, features)
+    wanted = 1 - int(model.info.labels_of(model.scores(row[None]))[0])
+    problem = RecourseProblem.ask(model, space, row, Box(0.1), wanted)
+    return Hunt.begin(problem, Referee(problem), Clock(60.0), 0)
+
+
+def test_closing_at_once_never_proves_too_much() -> None:
+    """On a line the truth is known: True means proven optimal, False leaves an honest bound and little work done."""
+    ends = []
+    for seed in range(30):
+        hunt = hunt_of(seed)
+        if not improve(hunt, hunt.problem.factual):
+            continue
+        before = hunt.counters.get("nodes", 0.0)
+        closed = _closes_at_once(hunt)
+        ends.append(closed)
+        truth = truth_on_a_line(hunt.problem)
+        assert hunt.counters["nodes"] - before <= EASY
+        assert hunt.lower_bound <= truth * (1.0 + 1e-9)
+        if closed:
+            assert hunt.best_distance <= truth * (1.0 + TOLERANCES.continuous_gap)
+    assert any(ends)
+
+
+def test_closing_at_once_says_no_while_a_better_centre_may_exist() -> None:
+    """A best centre that is far too far away must not count as proven."""
+    open_ends = 0
+    for seed in range(12):
+        hunt = hunt_of(seed, features=3, hidden=12)
+        exact = search(hunt.problem)
+        if exact.center is None:
+            continue
+        best = hunt.problem.measure(exact.center)
+        hunt.best, hunt.best_distance = exact.center, 3.0 * best  # as if only a poor one were known
+        if _closes_at_once(hunt):
+            assert hunt.best_distance <= best * (1.0 + TOLERANCES.continuous_gap)  # it was found on the way
+        else:
+            open_ends += 1
+        assert hunt.lower_bound <= best * (1.0 + 1e-9)
+    assert open_ends
+
+
+def test_the_aim_has_a_floor() -> None:
+    hunt = hunt_of(0)
+    aims = [hunt.safety]
+    while hunt.aim_lower():
+        aims.append(hunt.safety)
+        assert len(aims) < 100
+    assert aims == sorted(aims, reverse=True)
+    assert aims[-1] == max(LEAST_SAFETY, hunt.rounding) > 0.0
+    assert not hunt.aim_lower() and hunt.safety == aims[-1]
+    hunt.rounding = 1e-3  # margins below their own rounding mean nothing
+    hunt.safety = 1e-5
+    assert not hunt.aim_lower() and hunt.safety == 1e-5
+
+
+def test_undecided_candidates_do_not_wear_the_aim_away() -> None:
+    """A judge that never decides: every candidate asks for less margin, down to the floor and no further."""
+    hunt = hunt_of(1, features=2)
+    hunt = replace(hunt, accept=lambda center, seconds=None: Undecided("never", 0.0))
+    tree = ShallowTree(hunt)
+    tree.cutoff = 10.0
+    tree.loose = np.inf
+    part = Part.everything(hunt.moves)
+    v, before = hunt.moves.low, hunt.safety
+    for _ in range(100):
+        assert not tree._candidate(part, v, hunt.moves.point(v), 0.0)
+    assert before > hunt.safety >= max(LEAST_SAFETY, hunt.rounding)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_floor_does_not_change_answers(seed: int) -> None:
+    """Even with the smallest aim from the start the answer is certified and optimal."""
+    hunt = hunt_of(seed)
+    while hunt.aim_lower():
+        pass
+    improved = improve(hunt, hunt.problem.factual)
+    truth = truth_on_a_line(hunt.problem)
+    if improved:
+        assert hunt.certificate is not None
+        assert hunt.best_distance >= truth * (1.0 - 1e-9)
