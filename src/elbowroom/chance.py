@@ -36,6 +36,7 @@ SAFETY: Final = 1e-12  # relative; covers rounding in the l1 quadrature, whose o
 ASYMPTOTE: Final = math.pi / 8  # how far the hyperbola leans to the left; below pi/4, where erfcx starts to grow
 REACH: Final = 7.0  # the quadrature runs over x in [0, REACH]; the integrand falls doubly exponentially
 NODES: Final = 513
+VANISHING: Final = 1e-120  # P(|Z_1| + ... + |Z_n| <= t) < t^n is below all floats for n >= 3
 
 
 def probability(
@@ -123,8 +124,10 @@ def _log_diamond(t: float, n: int) -> float:
         outside = float(special.erfc(t / math.sqrt(2.0 * n)))
         inside = math.log1p(-outside) if outside < 0.5 else math.log(float(special.erf(t / math.sqrt(2.0 * n))))
         return n * inside
+    if t < VANISHING:
+        return -math.inf
     c = _saddle(t, n)
-    width = 1.0 / math.sqrt(_curvature(c, n))
+    width = _natural_width(c, n)
     x = np.linspace(0.0, REACH, NODES)
     bend, rise = math.sin(ASYMPTOTE), math.cos(ASYMPTOTE)
     s = c + width * (bend * (1.0 - np.cosh(x)) + 1j * rise * np.sinh(x))
@@ -158,18 +161,17 @@ def _saddle(t: float, n: int) -> float:
 def _log_slope(s: float) -> float:
     """d/ds log erfcx(s / sqrt 2) = s - sqrt(2 / pi) / erfcx(s / sqrt 2); by its series where that cancels."""
     if s > 1e3:
-        return -1.0 / s + 2.0 / s**3
+        return (2.0 / s / s - 1.0) / s
     return s - math.sqrt(2.0 / math.pi) / float(special.erfcx(s / math.sqrt(2.0)))
 
 
-def _curvature(s: float, n: int) -> float:
-    """Second derivative of the exponent: n times the variance of the tilted half-normal, plus 1 / s^2."""
-    if s > 1e3:
-        variance = 1.0 / (s * s)
-    else:
-        ratio = math.sqrt(2.0 / math.pi) / float(special.erfcx(s / math.sqrt(2.0)))
-        variance = max(1.0 + s * ratio - ratio * ratio, 0.0)
-    return n * variance + 1.0 / (s * s)
+def _natural_width(s: float, n: int) -> float:
+    """1 / sqrt(second derivative of the exponent): n times the variance of the tilted half-normal, plus 1 / s^2."""
+    if s > 1e3:  # the variance is 1 / s^2, whose square root must not underflow on the way
+        return s / math.sqrt(n + 1.0)
+    ratio = math.sqrt(2.0 / math.pi) / float(special.erfcx(s / math.sqrt(2.0)))
+    variance = max(1.0 + s * ratio - ratio * ratio, 0.0)
+    return 1.0 / math.sqrt(n * variance + 1.0 / (s * s))
 
 
 @lru_cache(maxsize=4096)
@@ -201,7 +203,7 @@ def _norm(norm: Distance | str) -> Distance:
 def _numbers(values: npt.ArrayLike, what: str) -> Floats:
     try:
         return np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InputError(f"{what}={values!r} is not a number or an array of numbers") from None
 
 

@@ -17,7 +17,7 @@ from elbowroom.importers import open_model
 from elbowroom.models import LinearModel, Model, ObliqueEnsemble, ReluNetwork, TreeEnsemble
 from elbowroom.numerics import Floats
 from elbowroom.problem import Body, Box, Direction, Distance, RecourseProblem, Room, Rule, Space, Target
-from elbowroom.problem.given import check_run, seconds_of
+from elbowroom.problem.given import check_run, seconds_of, switch
 from elbowroom.problem.radii import ROOM_OF_NORM, parse_jump, parse_radii, parse_unit
 from elbowroom.problem.rooms import Radius, Shape, checked_radius, per_column
 from elbowroom.problem.slips import parse_tolerance
@@ -185,7 +185,7 @@ class Explainer:
 
         check_run(seed, on_progress)
         seconds, chosen, sizes = seconds_of(time_limit), Method.parse(method), parse_radii(radii)
-        least = parse_jump(smallest_jump)
+        least, with_jumps = parse_jump(smallest_jump), switch(breakpoints, "breakpoints")
         unit, unit_name = parse_unit(room, self._space)
         if len(self.model.info.classes) == 1 and target is None:
             nothing = [self._single_class(row, unit.times(size), distance) for size in sizes]
@@ -203,7 +203,7 @@ class Explainer:
         front = Front(ask, clock)
         front.walk(sizes)
         answers = [point.answer for point in front.points]
-        if not breakpoints:
+        if not with_jumps:
             return Frontier.of(sizes, answers, unit_name, interrupted=front.interrupted)
         jumps = find_jumps(front, least, cell_support(first, unit.walls(self._space)))
         return Frontier.of(sizes, answers, unit_name, jumps.found, jumps.complete, least, front.interrupted)

@@ -21,6 +21,7 @@ from elbowroom import (
     Box,
     Explainer,
     Feature,
+    FrontierDisplay,
     InputError,
     Region,
     Space,
@@ -244,3 +245,49 @@ def test_certify_needs_a_room_and_a_centre_within_bounds(explainer: Explainer, c
     far["mean texture"] = 1e6
     with pytest.raises(InputError, match="outside"):
         explainer.certify(far, Box(0.1))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"radii": b"x"}, "list of radii"),
+        ({"radii": {0.1: 1}}, "list of radii"),
+        ({"radii": np.array(0.1)}, "list of radii"),
+        ({"radii": ["much"]}, "plain number"),
+        ({"breakpoints": "yes"}, "True or False"),
+        ({"breakpoints": np.array([1, 2])}, "True or False"),
+        ({"time_limit": 10**400}, "beyond float64"),
+        ({"rules": np.array(1.0)}, "give a list of AtMost"),
+        ({"target": pd.NA}, "not a class of the model"),
+    ],
+)
+def test_frontiers(explainer: Explainer, cancer: Cancer, options: dict[str, object], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        explainer.frontier(cancer[0].iloc[0], **{"radii": [0.01], **options})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("order", [np.array(1.0), {"mean radius": 1}, {"mean radius"}, b"mean radius"])
+def test_orders_that_are_no_lists(explainer: Explainer, cancer: Cancer, order: object) -> None:
+    region = explainer.explain(cancer[0].iloc[0], Box(0.001))
+    with pytest.raises(InputError, match="list of column names"):
+        region.widen(order=order)  # type: ignore[union-attr, arg-type]
+
+
+def test_what_an_answer_is_handed(explainer: Explainer, cancer: Cancer) -> None:
+    region = explainer.explain(cancer[0].iloc[0], Box(0.001))
+    assert isinstance(region, Region)
+    for seed in ("x", -1, 1.5, None, True):
+        with pytest.raises(InputError, match="seed"):
+            region.sample(2, seed=seed)  # type: ignore[arg-type]
+    for path in (3, True, [], b"x"):
+        with pytest.raises(InputError, match="path of a file"):
+            region.to_json(path)  # type: ignore[arg-type]
+        with pytest.raises(InputError, match="path of a file"):
+            region.to_html(path)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="ax=3"):
+        region.plot(ax=3)  # type: ignore[arg-type]
+    frontier = explainer.frontier(cancer[0].iloc[0], [0.001])
+    with pytest.raises(InputError, match="ax='here'"):
+        frontier.plot(ax="here")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=r"explainer\.frontier"):
+        FrontierDisplay.from_frontier(pd.DataFrame({"radius": [0.1]}))  # type: ignore[arg-type]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import integrate, special
 
-from elbowroom import InputError, chance
+from elbowroom import Ball, Box, Diamond, InputError, chance
 
 NORMS = ("l1", "l2", "linf")
 
@@ -123,3 +123,19 @@ def test_broadcasting() -> None:
 def test_bad_input_names_the_value(call, word: str) -> None:
     with pytest.raises(InputError, match=word):
         call()
+
+
+@pytest.mark.parametrize("radius", [1e-100, 1e-160, 1e-200])
+def test_tiny_diamonds_have_the_volume_of_a_simplex(radius: float) -> None:
+    """P(|Z_1| + |Z_2| + |Z_3| <= t) -> (2 / pi)^(3/2) t^3 / 6 as t -> 0, which may vanish but not fail."""
+    assert chance.probability(radius, 1.0, 3, "l1") == pytest.approx((2.0 / math.pi) ** 1.5 / 6.0 * radius**3, rel=1e-9)
+
+
+@pytest.mark.parametrize("room", [Box, Ball, Diamond])
+def test_a_room_for_a_probability_takes_one_number(room: type[Box] | type[Ball] | type[Diamond]) -> None:
+    assert room.for_probability(5e-324, 0.1, n=3).radius > 0.0
+    for probability in ([], [0.9], "much", 10**400):
+        with pytest.raises(InputError, match="probability"):
+            room.for_probability(probability, 0.1, n=3)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="n="):
+        room.for_probability(0.9, 0.1, n=10**400)

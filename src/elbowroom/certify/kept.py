@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import assert_never
+from typing import Final, assert_never
 
 import numpy as np
 
@@ -13,6 +13,8 @@ from elbowroom.models import LinearModel, Model, ObliqueEnsemble, ReluNetwork, T
 from elbowroom.problem.body import Body
 from elbowroom.problem.target import Target
 from elbowroom.result.kept import KeptProbability
+
+ROUNDING: Final = 1e-9  # what may lie between the bounds of a probability that is called exact
 
 
 def kept_probability(
@@ -44,6 +46,7 @@ def kept_probability(
             assert_never(model)
     inside = None if room is None else slip.inside(room)
     lower = max(0.0, lower, 0.0 if inside is None else inside)  # the whole room was proven to have the class
-    return KeptProbability(
-        float(min(lower, 1.0)), float(np.clip(upper, lower, 1.0)), exact, inside, ranges, time.perf_counter() - began
-    )
+    lower = float(min(lower, 1.0))
+    upper = float(np.clip(upper, lower, 1.0))
+    exact = exact and upper - lower <= ROUNDING  # slips as small as the last digits of the centre are all rounding
+    return KeptProbability(lower, upper, exact, inside, ranges, time.perf_counter() - began)

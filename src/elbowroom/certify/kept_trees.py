@@ -58,13 +58,13 @@ def kept_trees(model: TreeEnsemble, target: int, slip: Slip, tolerance: float, s
     score = np.zeros(cdf.size)
     stack = np.zeros(model.feature.size + model.n_trees + 2, np.int64)
     least, most = np.zeros(2 * n_rivals), np.zeros(2 * n_rivals)
-    deadline = math.inf  # the first call finds nothing open: it only loads the compiled code, before time counts
+    deadline: float | None = None  # the first call finds nothing open: it only loads compiled code, before time counts
     while True:
         state = explore(
             model.roots, kind, cell, model.left, model.right, value, base, win, lose, start, cdf, low, high, mass,
             heap, counts, totals, score, stack, least, most, SHARE, tolerance,
         )  # fmt: skip
-        if deadline == math.inf:
+        if deadline is None:
             deadline = time.perf_counter() + seconds
             counts[OPEN] = counts[USED] = 1
             continue

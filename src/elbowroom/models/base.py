@@ -75,7 +75,8 @@ def class_index(info: ModelInfo, label: object) -> int | None:
             continue  # True must not be found by asking for 1
         if type(label) in (bool, np.bool_) and type(known) is not bool:
             continue
-        if known == label:
+        same = known == label
+        if isinstance(same, (bool, np.bool_)) and same:  # labels may refuse to be compared, as pandas.NA does
             return index
     return None
 

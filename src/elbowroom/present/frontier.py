@@ -15,7 +15,7 @@ import numpy as np
 
 from elbowroom.errors import InputError
 from elbowroom.numerics import Floats
-from elbowroom.present.plots import CENTER, FACTUAL, INK, INTERVAL, QUIET
+from elbowroom.present.plots import CENTER, FACTUAL, INK, INTERVAL, QUIET, axes_or_new
 from elbowroom.problem.distances import Distance
 from elbowroom.result.frontier import Breakpoint, Frontier
 from elbowroom.result.status import Status
@@ -48,6 +48,10 @@ class FrontierDisplay:
 
     @classmethod
     def from_frontier(cls, frontier: Frontier) -> FrontierDisplay:
+        if not isinstance(frontier, Frontier):
+            raise InputError(
+                f"a display is made from the Frontier that explainer.frontier gives, not from {type(frontier).__name__}"
+            )
         metric: Distance = frontier.answers[0].metric
         return cls(
             frontier["radius"].to_numpy(dtype=np.float64),
@@ -61,11 +65,7 @@ class FrontierDisplay:
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw on ``ax``, or on a new figure; the axes are kept in ``ax``."""
-        if ax is None:
-            import matplotlib.pyplot as plt
-
-            _, ax = plt.subplots(figsize=FIGURE_SIZE, layout="constrained")
-        self.ax = ax
+        self.ax = ax = axes_or_new(ax, FIGURE_SIZE)
         found = np.isfinite(self.distance)
         self._draw_band(ax, found)
         self._draw_line(ax, found)

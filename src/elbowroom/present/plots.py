@@ -5,6 +5,7 @@ from __future__ import annotations
 from textwrap import fill
 from typing import TYPE_CHECKING, Final
 
+from elbowroom.errors import InputError
 from elbowroom.present.account import Account, Line, Sort, account_of
 from elbowroom.present.text import SHAPE_NAMES, outcome, quoted, round_note
 from elbowroom.result.region import Region
@@ -28,14 +29,24 @@ def drawn_lines(account: Account) -> tuple[Line, ...]:
     return chosen[:MOST_ROWS]
 
 
+def axes_or_new(ax: Axes | None, size: tuple[float, float]) -> Axes:
+    """The axes to draw on: the given ones, or those of a new figure."""
+    from matplotlib.axes import Axes
+
+    if ax is None:
+        import matplotlib.pyplot as plt
+
+        return plt.subplots(figsize=size, layout="constrained")[1]
+    if not isinstance(ax, Axes):
+        raise InputError(f"ax={ax!r}: give the axes of a matplotlib figure, or leave it out for a new one")
+    return ax
+
+
 def plot_region(region: Region, ax: Axes | None = None) -> Axes:
     """Draw on ``ax``, or on a new figure of fitting size. Each row has its own scale, from bound to bound."""
     account = account_of(region)
     lines = drawn_lines(account)
-    if ax is None:
-        import matplotlib.pyplot as plt
-
-        _, ax = plt.subplots(figsize=(8.0, 1.9 + 0.78 * len(lines)), layout="constrained")
+    ax = axes_or_new(ax, (8.0, 1.9 + 0.78 * len(lines)))
     for row, line in enumerate(lines):
         _draw_line(ax, row, line)
     ax.set_ylim(len(lines) - 0.35, -0.75)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from enum import Enum
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -25,13 +24,17 @@ def parse_enum(enum: type[E], value: E | str, what: str) -> E:
         raise InputError(f"{what}={value!r} is unknown; use one of {[e.value for e in enum]}") from None
 
 
-def number(value: object, what: str) -> float:
+ENCODE: Final = "encode categories as 0/1 columns first"
+PLAIN_NUMBER: Final = "give a plain number, for example 0.05"
+
+
+def number(value: object, what: str, cure: str = ENCODE) -> float:
     if isinstance(value, (bool, np.bool_, int, float, np.integer, np.floating)):
         try:
             return float(value)
         except OverflowError:
             raise InputError(f"{what}: a number with {len(str(value))} digits is beyond float64") from None
-    raise InputError(f"{what}: {value!r} is not a number; encode categories as 0/1 columns first")
+    raise InputError(f"{what}: {value!r} is not a number; {cure}")
 
 
 def unknown(name: object, known: Sequence[str]) -> str:
@@ -55,8 +58,14 @@ def spread_of(values: Floats, scale: str) -> float:
 
 
 def is_list(given: object) -> bool:
-    """Something to go through, but not a word letter by letter."""
-    return isinstance(given, Iterable) and not isinstance(given, str)
+    """Something to go through, but not a word letter by letter, and not a single number in the clothes of an array."""
+    single = isinstance(given, (str, bytes)) or (isinstance(given, np.ndarray) and given.ndim == 0)
+    return isinstance(given, Iterable) and not single
+
+
+def is_sequence(given: object) -> bool:
+    """A list in which order counts and every entry is itself: neither a mapping nor a set."""
+    return is_list(given) and not isinstance(given, (Mapping, Set))
 
 
 def by_position(row: Mapping[int, object], what: str) -> list[object]:
@@ -119,6 +128,10 @@ def check_run(seed: object, on_progress: object) -> None:
     """What every search takes besides its question."""
     if on_progress is not None and not callable(on_progress):
         raise InputError(f"on_progress={on_progress!r} must be a function of one Step")
+    check_seed(seed)
+
+
+def check_seed(seed: object) -> None:
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
         raise InputError(f"seed={seed!r} must be a whole number of at least 0")
 
@@ -126,6 +139,13 @@ def check_run(seed: object, on_progress: object) -> None:
 def seconds_of(time_limit: object) -> float:
     if isinstance(time_limit, bool) or not isinstance(time_limit, (int, float, np.integer, np.floating)):
         raise InputError(f"time_limit={time_limit!r} must be a number of seconds")
-    if math.isnan(time_limit) or time_limit < 0:
+    if time_limit != time_limit or time_limit < 0:  # a whole number may be too large for math.isnan
         raise InputError(f"time_limit={time_limit!r} must be a number of seconds of at least 0")
-    return float(time_limit)
+    return number(time_limit, "time_limit")
+
+
+def switch(value: object, what: str) -> bool:
+    """A yes or a no; anything else that Python could read as one is a slip."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise InputError(f"{what}={value!r} must be True or False")
+    return bool(value)

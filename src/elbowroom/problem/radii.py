@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
 from elbowroom.errors import InputError
-from elbowroom.problem.given import is_list, number
+from elbowroom.problem.given import PLAIN_NUMBER, is_list, number
 from elbowroom.problem.rooms import Ball, Box, Diamond, Room
 from elbowroom.problem.space import Space
 
@@ -19,13 +19,13 @@ MULTIPLES = "in multiples of the given room"
 
 def parse_radii(radii: object) -> list[float]:
     """Finite numbers of at least 0, each once, in increasing order (whatever the order given)."""
-    if not is_list(radii) or not isinstance(radii, Iterable):
+    if not is_list(radii) or isinstance(radii, Mapping) or not isinstance(radii, Iterable):
         raise InputError(f"radii={radii!r}: give a list of radii, for example [0.01, 0.02, 0.05]")
     sizes = []
     for i, value in enumerate(radii):
         if isinstance(value, (bool, np.bool_)):
             raise InputError(f"radii[{i}] = {value!r} must be a number")
-        size = number(value, f"radii[{i}]")
+        size = number(value, f"radii[{i}]", PLAIN_NUMBER)
         if not (math.isfinite(size) and size >= 0.0):
             raise InputError(f"radii[{i}] = {value!r} must be a finite number of at least 0")
         if size in sizes:
@@ -62,7 +62,7 @@ def parse_unit(room: object, space: Space) -> tuple[Room, str]:
 
 def parse_jump(size: object) -> float:
     """The smallest jump worth finding, in units of the distance."""
-    jump = number(size, "smallest_jump")
+    jump = number(size, "smallest_jump", PLAIN_NUMBER)
     if isinstance(size, (bool, np.bool_)) or not (math.isfinite(jump) and jump > 0.0):
         raise InputError(f"smallest_jump={size!r} must be a finite number above 0")
     return jump

@@ -18,7 +18,7 @@ import numpy as np
 
 from elbowroom.errors import InputError
 from elbowroom.numerics import BIGGEST, Floats
-from elbowroom.problem.given import number, unknown
+from elbowroom.problem.given import PLAIN_NUMBER, number, unknown
 from elbowroom.problem.space import Space
 
 Radius: TypeAlias = "float | Mapping[str, float] | Sequence[float] | Floats"
@@ -204,7 +204,7 @@ def _stretched(radius: Radius, factor: float) -> Radius:
 
 
 def _length(value: object, what: str) -> float:
-    length = number(value, what)
+    length = number(value, what, PLAIN_NUMBER)
     if isinstance(value, (bool, np.bool_)):
         raise InputError(f"{what} = {value!r} must be a number")
     if not (math.isfinite(length) and length >= 0):

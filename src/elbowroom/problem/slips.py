@@ -20,7 +20,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from elbowroom.errors import InputError
-from elbowroom.problem.given import number
+from elbowroom.problem.given import PLAIN_NUMBER, number
 from elbowroom.problem.rooms import Radius
 from elbowroom.problem.space import Space
 
@@ -75,6 +75,7 @@ def _multiple(probability: float, n: int, norm: str) -> float:
     """The smallest t (up to a few roundings) with P(standard slip <= t) >= probability, rounded up until it is."""
     from elbowroom import chance
 
+    probability = number(probability, "probability", "give a number strictly between 0 and 1")
     t = float(chance.radius(probability, 1.0, n, norm))
     step = math.ulp(t)
     while not chance.probability(t, 1.0, n, norm) >= probability:
@@ -84,7 +85,7 @@ def _multiple(probability: float, n: int, norm: str) -> float:
 
 def parse_tolerance(tolerance: object) -> float:
     """How far two bounds on a probability may be apart."""
-    width = number(tolerance, "tolerance")
+    width = number(tolerance, "tolerance", PLAIN_NUMBER)
     if isinstance(tolerance, (bool, np.bool_)) or not 0.0 <= width < 1.0:
         raise InputError(f"tolerance={tolerance!r} must be a number of at least 0 and below 1")
     return width

@@ -19,6 +19,7 @@ from elbowroom.errors import InputError
 from elbowroom.numerics import Bools, Floats
 from elbowroom.problem.body import Body
 from elbowroom.problem.distances import Distance
+from elbowroom.problem.given import check_seed
 from elbowroom.problem.rooms import Room, Shape
 from elbowroom.problem.space import Space
 from elbowroom.problem.target import Target
@@ -139,6 +140,7 @@ class Region:
         """Random points of the region."""
         if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 0:
             raise InputError(f"sample({n!r}): give a number of points of at least 0")
+        check_seed(seed)
         return pd.DataFrame(self.body.sample(n, seed), columns=list(self.space.names))
 
     def widen(self, *, order: Sequence[str] | None = None, time_limit: float = 60.0) -> Widening:

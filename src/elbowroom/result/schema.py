@@ -73,6 +73,8 @@ def write_answer(answer: Region | NoRegion, timings: bool = True) -> str:
 
 def save(text: str, path: str | Path) -> None:
     """Write a text file; a folder that does not exist is a mistake of the caller, not a traceback."""
+    if not isinstance(path, (str, Path)):
+        raise InputError(f"cannot write to {path!r}: give the path of a file, for example 'answer.json'")
     try:
         Path(path).write_text(text, encoding="utf-8")
     except OSError as error:

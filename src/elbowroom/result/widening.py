@@ -20,7 +20,7 @@ OPEN_FROM: Final = 2.0**20  # in units of the scale: an interval that reaches so
 class End(Enum):
     """Why an interval ends where it does; the value is what a user may read."""
 
-    MAXIMAL = "one step further the class is lost"
+    MAXIMAL = "one step further the class is lost, or hangs on rounding"
     BOUND = "the limit of the feature"
     FIXED = "the feature does not move"
     OPEN = "open: no end was met"
@@ -34,8 +34,9 @@ class End(Enum):
 
 @dataclass(frozen=True, eq=False)
 class Side:
-    """One end of one interval. ``witness`` is a point that fails and that lies beyond this end alone: all its other
-    coordinates are inside the region. Without one, nothing beyond the end was refuted."""
+    """One end of one interval. ``witness`` is a point that fails, or whose score is so close to the border that the
+    rounding of a sum decides, and that lies beyond this end alone: all its other coordinates are inside the region.
+    Without one, nothing beyond the end was refuted."""
 
     end: End
     witness: Floats | None = None
@@ -45,8 +46,9 @@ class Side:
 class Widening:
     """``region`` is the certified wide box around the same centre; ``lows`` and ``highs`` say how each side ends.
 
-    A side is maximal given all other sides: moving it alone by the smallest step that a box can state lets a point of
-    another class in. Several sides together may still be traded against each other; ``order`` of `Explainer.widen` does.
+    A side is maximal given all other sides: moving it alone by the smallest step that a box can state lets a point in
+    that has another class, or (linear models and networks) that is too close to the border for a proof. Several sides
+    together may still be traded against each other; ``order`` of `Explainer.widen` does.
     """
 
     region: Region

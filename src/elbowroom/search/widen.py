@@ -27,7 +27,7 @@ from elbowroom.errors import InputError
 from elbowroom.models import LinearModel, Model, ObliqueEnsemble, ReluNetwork, TreeEnsemble
 from elbowroom.numerics import Floats
 from elbowroom.problem import Body, Box, RecourseProblem, Shape, Walls
-from elbowroom.problem.given import named
+from elbowroom.problem.given import is_sequence, named
 from elbowroom.result import Certificate, Counterexample, End, Region, Side, Status, Undecided, Verdict, Widening
 from elbowroom.result.widening import OPEN_FROM
 from elbowroom.search.contract import Clock
@@ -60,7 +60,7 @@ def _stages(problem: RecourseProblem, center: Floats, order: object) -> list[lis
     first: list[int] = []
     if order is not None:
         names = [order] if isinstance(order, str) else order
-        if not isinstance(names, Iterable):
+        if not isinstance(names, Iterable) or not is_sequence(names):
             raise InputError(f"order={order!r}: give a list of column names")
         listed = list(names)
         named(listed, space.names, "order")

@@ -242,6 +242,21 @@ def test_no_time_still_gives_true_bounds(iris) -> None:
     assert 0.0 <= quick.lower <= share + 0.03 and share - 0.03 <= quick.upper <= 1.0
 
 
+def test_a_search_without_a_time_limit_ends_when_the_bounds_are_close(iris) -> None:
+    X, y = iris
+    explainer = Explainer(RandomForestClassifier(5, max_depth=3, random_state=0).fit(X, y))
+    patient = explainer.probability_kept(X[70], 0.3, time_limit=math.inf)
+    assert patient.upper - patient.lower <= 1e-3
+    assert patient.lower == explainer.probability_kept(X[70], 0.3, time_limit=60.0).lower
+
+
+def test_slips_below_the_last_digit_of_the_centre_are_not_called_exact() -> None:
+    tree = Explainer(DecisionTreeClassifier().fit([[0.0], [1.0]], [0, 1]))
+    kept = tree.probability_kept([1.0], 5e-324)
+    assert not kept.exact or kept.upper - kept.lower <= 1e-9
+    assert "exact" not in str(kept) or kept.lower > 0.5
+
+
 def test_words() -> None:
     """The cut lies at 0.5, and a little beyond, because the tree rounds to float32: Phi(2) to eight digits."""
     tree = DecisionTreeClassifier().fit([[0.0], [1.0]], [0, 1])

@@ -25,10 +25,12 @@ from elbowroom.search.network.region import Part
 CONSIDERED = 80  # scenarios, the worst ones, per rival
 NARROWEST = 1e-6
 PASSES = 24
+POLISHES, SURPRISES = 100, 2  # attempts in all; verdicts against candidates before the aim rises
+WORTHWHILE = 0.1 * TOLERANCES.continuous_gap  # least improvement that is worth a verdict
 MORE = 3.0  # times the margin aimed for after a refusal
 FIRST_RADIUS = 0.02  # of the trust region, as a share of the distance
 TIE_BREAK = 1e-3  # price of distance against margin while climbing
-BUNDLE = 3  # failed steps in a row whose tangents are kept before the trust region shrinks
+BUNDLE, LARGE_BUNDLE = 3, 10  # failed steps in a row (climbing, settling) whose tangents are kept before D is halved
 KEPT = 0.7  # share of the moves that survive a kick
 GENEROUS = 0.02  # margin at which climbing ends, at least: settling needs room to move
 
@@ -37,31 +39,44 @@ def climb_and_settle(hunt: Hunt, start: Floats, rounds: int = 40, part: Part | N
     """From any centre to a locally best one; offered to the judge. True if the best improved.
 
     What the judge or the thorough attack before it refuses has taught a new scenario: climb again from there, with more
-    margin in hand. What is accepted is tried again with less.
+    margin in hand. What is accepted is polished.
     """
     part = part or Part.everything(hunt.moves)
-    improved, aim = False, hunt.safety
+    aim = hunt.safety
     tried: list[Floats] = []
     for _ in range(PASSES):
         known = len(hunt.scenarios)
         good = _climb(hunt, start, max(GENEROUS, 2.0 * aim), rounds, part)
         if good is None:
-            break
+            return False
         start = _settle(hunt, good, aim, rounds, part)
         if any(np.array_equal(start, other) for other in tried):
-            break
+            return False
         tried.append(start)
-        before = hunt.best_distance
         if hunt.offer(start):
-            improved = True
-            if aim <= hunt.safety or hunt.best_distance > before * (1.0 - 0.1 * TOLERANCES.continuous_gap):
-                break
-            aim = max(aim / MORE, hunt.safety)
-        elif hunt.problem.measure(start) >= before or hunt.clock.expired:
-            break
-        else:  # undecided candidates are the more expensive ones
-            aim *= MORE if len(hunt.scenarios) > known else MORE * MORE
-    return improved
+            _polish(hunt, rounds, part)
+            return True
+        if hunt.problem.measure(start) >= hunt.best_distance or hunt.clock.expired:
+            return False
+        aim *= MORE if len(hunt.scenarios) > known else MORE * MORE  # undecided candidates are the more expensive ones
+    return False
+
+
+def _polish(hunt: Hunt, rounds: int, part: Part) -> None:
+    """Settle again and again from the best centre, which is good in all scenarios, while refusals teach new ones."""
+    aim, refuted = hunt.safety, 0
+    for _ in range(POLISHES):
+        if hunt.best is None or hunt.clock.expired:
+            return
+        known, surprises = len(hunt.scenarios), hunt.surprises
+        center = _settle(hunt, hunt.best, aim, rounds, part)
+        if hunt.problem.measure(center) >= hunt.best_distance * (1.0 - WORTHWHILE):
+            return
+        if hunt.offer(center):
+            continue
+        refuted += hunt.surprises - surprises  # by the judge: a proof for each is too dear, ask for more margin
+        if refuted > SURPRISES or len(hunt.scenarios) == known:
+            aim, refuted = MORE * aim, 0
 
 
 def kick(hunt: Hunt) -> bool:
@@ -129,7 +144,7 @@ def _settle(hunt: Hunt, good: Floats, aim: float, rounds: int, part: Part) -> Fl
             failed, radius = [], 0.5 * radius  # where a margin bends upwards, tangents elsewhere forbid too much
         elif hunt.attack(trial, remember=4) >= 0.5 * aim:
             center, v, radius, failed = trial, moves.of_center(trial), 2.0 * radius, []
-        elif len(failed) < BUNDLE:
+        elif len(failed) < LARGE_BUNDLE:
             failed.append(moves.of_center(trial))
         else:
             failed, radius = [], 0.5 * radius

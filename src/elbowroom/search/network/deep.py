@@ -32,7 +32,7 @@ MOST_DESCENTS, DESCENTS = (
     40,
 )  # nodes whose relaxed centre starts sequential programs: the first ones, then every so many
 FIRST_CLIMB, CLIMBS = 5, 50  # and those where it starts a local search with a trust region
-KICKS = 15  # nodes between searches around the best centre
+FIRST_KICK = 10  # nodes until a search around the best centre; twice as many after every one in vain
 MOST_TIGHTENED = 40  # scenarios whose ranges are tightened by programs
 TRIED, TRIED_BY_PRICE = 4, 2  # neurons tried before branching on one
 LOOKAHEAD = 2  # stop trying after so many that are no better
@@ -77,6 +77,7 @@ class DeepTree:
         self._forget_ranges()
         self.bounds.refresh()
         self.nodes = 0
+        self.next_kick = self.patience = FIRST_KICK
         self.loose = np.inf
         root = Node(Part.everything(moves), {}, self._first_copies(), moves.low)
         self.heap: list[tuple[float, int, Node]] = [(hunt.lower_bound, 0, root)]
@@ -228,8 +229,9 @@ class DeepTree:
             descend(self.hunt, center, rounds=12)
         if self.nodes == FIRST_CLIMB or self.nodes % CLIMBS == 0:
             climb_and_settle(self.hunt, center)
-        if self.nodes % KICKS == 0:
-            kick(self.hunt)
+        if self.nodes == self.next_kick:
+            self.patience = FIRST_KICK if kick(self.hunt) else 2 * self.patience
+            self.next_kick += self.patience
 
     def _give_up(self, node: Node, bound: float) -> None:
         """The solver gave neither a point nor a proof, or precision ends here: halve the part, else keep its bound."""

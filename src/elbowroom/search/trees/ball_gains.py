@@ -115,6 +115,8 @@ def fill_up(geometry: Geometry, node: Node, regions: BallRegions, row: int, tall
             high = level
     for d in range(n_dims):
         half[d] = _half_width(gaps[d], exits[d], axis[d], low / rate[d]) if axis[d] > 0.0 else 0.0
+        if geometry.whole[d] == 1:  # part of a step would put the adversary where no value is
+            half[d] = np.floor(half[d])
 
 
 @inner_kernel
