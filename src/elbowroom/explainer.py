@@ -94,11 +94,15 @@ class Explainer:
         return self._memory[key]
 
     def _make_ready(self, shape: Shape) -> None:
-        """Compiled code is loaded (once after installation: made) before a clock starts; only trees need any."""
+        """Compiled code is loaded (once after installation: made) before a clock starts."""
         if isinstance(self.model, TreeEnsemble):
             from elbowroom.warm import ready
 
             ready(shape)
+        elif isinstance(self.model, ReluNetwork):
+            from elbowroom.warm import ready_networks
+
+            ready_networks(shape)
 
     def _single_class(self, row: object, room: Room, distance: Distance | str) -> NoRegion:
         only = self.model.info.classes[0]

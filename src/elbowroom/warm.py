@@ -18,6 +18,7 @@ _ROOMS: Final = {Shape.BOX: Box(0.1), Shape.BALL: Ball(0.1), Shape.DIAMOND: Diam
 _NORMS: Final = {Shape.BOX: "linf", Shape.BALL: "l2", Shape.DIAMOND: "l1"}
 _DURATION: Final = "10 to 30 s"
 _begun: Final[set[Shape]] = set()
+_begun_networks: Final[set[Shape]] = set()
 LOGGER = logging.getLogger("elbowroom")
 
 
@@ -49,6 +50,32 @@ def ready(shape: Shape) -> None:
         explainer.radius(np.zeros(2), _NORMS[shape])
     except BaseException:
         _begun.discard(shape)  # interrupted: the next question tries again
+        raise
+
+
+def ready_networks(shape: Shape) -> None:
+    """The same for networks, whose kernels are few and small: two tiny networks, shallow and deep."""
+    if shape in _begun_networks:
+        return
+    _begun_networks.add(shape)
+    import numpy as np
+
+    from elbowroom.certify.corners import depth_first
+    from elbowroom.certify.dual_ascent import climb_multipliers
+    from elbowroom.explainer import Explainer
+    from elbowroom.models import Affine, Decision, Link, ModelInfo, ReluNetwork
+
+    info = ModelInfo(("x", "y"), (0, 1), Decision.POSITIVE, Link.LOGISTIC, "two tiny networks")
+    first = Affine.exact(np.array([[1.0, -1.0], [-1.0, 1.0]]), np.array([0.1, -0.1]))
+    last = Affine.exact(np.array([[1.0, 1.0]]), np.array([-1.0]))
+    one, line, square = np.ones(1), np.ones(2), np.eye(2)
+    depth_first(0.0, line, square, square, line, -line, -9.0, 1)  # easy questions do not come this far
+    climb_multipliers(one, one, np.ones((1, 2)), one, -one, one, 1)
+    try:
+        for layers in ((first, last), (first, first, last)):
+            Explainer(ReluNetwork(info, layers)).explain(np.zeros(2), room=_ROOMS[shape])
+    except BaseException:
+        _begun_networks.discard(shape)
         raise
 
 
@@ -88,6 +115,7 @@ def warm() -> float:
     start = time.perf_counter()
     for shape in Shape:
         ready(shape)
+        ready_networks(shape)
     return time.perf_counter() - start
 
 

@@ -17,11 +17,11 @@ from __future__ import annotations
 
 import math
 
-import numba
 import numpy as np
 
 from elbowroom.certify.inputs import InputSet
 from elbowroom.certify.intervals import Interval
+from elbowroom.compiling import compiled
 from elbowroom.models import Affine
 from elbowroom.numerics import TINY, Floats, gamma
 
@@ -61,14 +61,14 @@ def proven_at_corners(
     if not (math.isfinite(goal) and np.isfinite(g).all() and np.isfinite(mixed).all() and np.isfinite(rest).all()):
         return None
     parts = max(int(work / (columns.size * max(rest.shape[0], 1))), 1)
-    smallest = _depth_first(
+    smallest = depth_first(
         base, g, np.ascontiguousarray(mixed.T), np.ascontiguousarray(rest.T), z0[upper], v[upper], goal, parts
     )
     return smallest - error if smallest >= goal else None
 
 
-@numba.njit(cache=True)
-def _depth_first(
+@compiled
+def depth_first(
     base: float, g: Floats, beta: Floats, rest: Floats, z0: Floats, v: Floats, goal: float, parts: int
 ) -> float:
     """The smallest bound among the parts that cover the box, each at least ``goal``; -inf if a corner is below it or

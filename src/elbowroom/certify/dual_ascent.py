@@ -14,11 +14,11 @@ from __future__ import annotations
 
 import math
 
-import numba
 import numpy as np
 
 from elbowroom.certify.inputs import InputSet
 from elbowroom.certify.intervals import Interval
+from elbowroom.compiling import compiled
 from elbowroom.models import Affine
 from elbowroom.numerics import Floats
 
@@ -36,7 +36,7 @@ def climb(multipliers: Floats, slopes: Floats, layer: Affine, at: Interval, inpu
     high = (inputs.upper - body.center)[columns] / body.axes[columns]
     clipped = (low > -1.0 + _HARDLY) | (high < 1.0 - _HARDLY)
     none = np.zeros(int(clipped.sum()))
-    found = _climb(
+    found = climb_multipliers(
         np.concatenate([multipliers[0], none]), np.concatenate([slopes[0], none]),
         np.vstack([layer.weight[:, columns] * body.axes[columns], np.eye(columns.size)[clipped]]),
         np.concatenate([layer.weight @ origin + layer.bias, none]),
@@ -45,8 +45,10 @@ def climb(multipliers: Floats, slopes: Floats, layer: Affine, at: Interval, inpu
     return np.where(np.isfinite(found), found, multipliers[0])[None]
 
 
-@numba.njit(cache=True)
-def _climb(m: Floats, slope: Floats, steep: Floats, middle: Floats, low: Floats, high: Floats, sweeps: int) -> Floats:
+@compiled
+def climb_multipliers(
+    m: Floats, slope: Floats, steep: Floats, middle: Floats, low: Floats, high: Floats, sweeps: int
+) -> Floats:
     n = m.size
     v = m @ steep
     line = np.empty((3, 2))  # value at m = 0 and slope in m of the lines whose minimum is g

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-import numba
 import numpy as np
 
+from elbowroom.compiling import compiled
 from elbowroom.numerics import Floats, Ints
 
 # How `explore` stopped.
@@ -28,7 +28,7 @@ BAD: Final = 1
 DOUBT: Final = 2  # too close to a tie to tell in floating point
 
 
-@numba.njit(cache=True)
+@compiled
 def explore(
     roots: Ints, kind: Ints, cell: Ints, left: Ints, right: Ints, value: Floats, base: Floats, win: Floats, lose: Floats,
     start: Ints, cdf: Floats, low: Ints, high: Ints, mass: Floats, heap: Ints, counts: Ints, totals: Floats,

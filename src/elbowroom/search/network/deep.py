@@ -19,6 +19,7 @@ from elbowroom.search.network.branching import End, discrete_children, halves
 from elbowroom.search.network.candidates import Hunt
 from elbowroom.search.network.deep_bounds import DeepBounds, Phases
 from elbowroom.search.network.deep_program import Blocks, Copies, Neuron
+from elbowroom.search.network.deep_ranges import tighten
 from elbowroom.search.network.incumbent import descend
 from elbowroom.search.network.objective import MoveProgram
 from elbowroom.search.network.program import Solved
@@ -130,45 +131,10 @@ class DeepTree:
         self.blocks.forget()
 
     def _tighten(self, j: int) -> None:
-        """Ranges of all z of scenario j over the centres within the cutoff for which its margins can be good: two
-        programs per open neuron, layer by layer, each bound recomputed by weak duality."""
-        if j in self._tightened or self.hunt.clock.expired:
-            return
-        self._tightened[j] = self.cutoff
-        hunt, moves, bounds = self.hunt, self.hunt.moves, self.bounds
-        reach = Part.everything(moves).within(moves, self.cutoff)
-        if reach is None:
-            return
-        for k in range(hunt.network.depth):
-            self.blocks.forget(j)
-            made = self.blocks.assemble(reach, {}, (j,), moves.low)
-            if made is None or hunt.clock.expired:
-                return
-            block = made.parts[0].block
-            targets = np.flatnonzero(block.layer == k)
-            if not targets.size:
-                continue
-            scope = bounds.scope(j, reach)
-            layer = (bounds.layers(j, scope, reach, {}, np.zeros(moves.size)) or [])[k]
-            low, high = layer.low.copy(), layer.high.copy()
-            program = self.program
-            program.start(made.rows, made.row_low, made.low, made.high, self.cutoff, made.row_high, as_given=True)
-            extra = program.cost.size - made.low.size
-            budget = np.concatenate([moves.cost, np.zeros(program.cost.size - moves.size)])
-            if extra:
-                budget = np.concatenate([np.zeros(made.low.size), np.ones(extra)])
-            program.add_row(-budget, -self.cutoff)
-            for i in targets:
-                q, constant = int(block.neuron[i]), float(block.z0[i])
-                for sign in (1.0, -1.0):
-                    program.change_cost(np.concatenate([sign * block.Z[i], np.zeros(extra)]))
-                    bound = program.solve(hunt.clock.remaining).bound - hunt.rounding
-                    if sign > 0.0:
-                        low[q] = max(low[q], bound + constant)
-                    else:
-                        high[q] = min(high[q], constant - bound)
-            bounds.tight[j, k] = (low, high)
-            self.blocks.forget(j)
+        """Ranges of all z of scenario j for this cutoff, found once."""
+        if j not in self._tightened and not self.hunt.clock.expired:
+            self._tightened[j] = self.cutoff
+            tighten(self.bounds, self.blocks, self.program, self.cutoff, j)
 
     # ---- nodes ----------------------------------------------------------------------------------------------------
     def _process(self, node: Node, bound: float) -> None:

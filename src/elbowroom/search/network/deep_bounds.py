@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numba
 import numpy as np
 
+from elbowroom.compiling import compiled
 from elbowroom.numerics import Floats, Ints
 from elbowroom.search.network.envelope import envelope, supports
 from elbowroom.search.network.first_layer import FirstLayer, Scope
@@ -32,7 +32,7 @@ class Layer:
     slope: Floats
 
 
-@numba.njit(cache=True)
+@compiled
 def _envelopes(
     state: Ints, constant: Floats, linear: Floats, caps: Floats, cost: Floats, budget: float, w: Floats
 ) -> tuple[Floats, Floats]:

@@ -13,13 +13,13 @@ beta_i = (relu(z0 + D a_i) - relu(z0)) / D, alpha = relu(z0).
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
+from elbowroom.compiling import compiled
 from elbowroom.numerics import Floats
 
 
-@numba.njit(cache=True)
+@compiled
 def support(g: Floats, h: Floats, cost: Floats, budget: float) -> float:
     """max g.w over 0 <= w <= h, cost.w <= budget; costs are 0 or 1."""
     total = 0.0
@@ -52,7 +52,7 @@ def support(g: Floats, h: Floats, cost: Floats, budget: float) -> float:
     return total
 
 
-@numba.njit(cache=True)
+@compiled
 def supports(G: Floats, h: Floats, cost: Floats, budget: float) -> Floats:
     """`support` of every row."""
     out = np.empty(G.shape[0])
@@ -61,7 +61,7 @@ def supports(G: Floats, h: Floats, cost: Floats, budget: float) -> Floats:
     return out
 
 
-@numba.njit(cache=True)
+@compiled
 def _slope_at(
     lam: float, z0: float, a: Floats, order: np.ndarray, h: Floats, cost: Floats, budget: float, w: Floats, beta: Floats
 ) -> float:
@@ -103,7 +103,7 @@ def _slope_at(
     return slope
 
 
-@numba.njit(cache=True)
+@compiled
 def envelope(z0: float, a: Floats, h: Floats, cost: Floats, budget: float, w: Floats, beta: Floats) -> float:
     """Write the slope of the best linear upper bound at w into ``beta``; return its intercept alpha."""
     simplex = True
@@ -143,7 +143,7 @@ def envelope(z0: float, a: Floats, h: Floats, cost: Floats, budget: float, w: Fl
     return max(support(-beta, h, cost, budget), z0 + support(a - beta, h, cost, budget))
 
 
-@numba.njit(cache=True)
+@compiled
 def relaxed_sum(
     out: Floats,
     z0: Floats,

@@ -26,11 +26,11 @@ def run(
 ) -> float:  # fmt: skip
     """EXPAND: work on up to ``share`` nodes, and how that stopped. MEND: repair the node in desk.trial; what its nearest
     centre costs. PULL: bring that centre nearer to home; 0 if nothing moved. POLISH: push it away from what it touches; 0
-    if it is good then. `AGAIN` if there was more to do."""
+    if it is good then. `AGAIN` if there was more to do after ``share`` steps."""
     if task == MEND:
-        return repair(model, question, geometry, regions, desk.trial, budget, noise, limit, stack, desk)
+        return repair(model, question, geometry, regions, desk.trial, budget, noise, share, limit, stack, desk)
     if task == PULL:
-        return pull(model, question, geometry, regions, desk.trial.x, limit, stack, desk)
+        return pull(model, question, geometry, regions, desk.trial.x, share, limit, stack, desk)
     if task == POLISH:
-        return polish(model, question, geometry, regions, desk.trial.x, limit, stack, desk)
+        return polish(model, question, geometry, regions, desk.trial.x, share, limit, stack, desk)
     return float(expand_balls(model, question, geometry, regions, nodes, stack, desk, budget, share, limit))

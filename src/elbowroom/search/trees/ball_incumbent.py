@@ -22,7 +22,6 @@ from elbowroom.search.trees.question import Question
 
 SURE = 1.0 + 1e-9  # phi(radius) at which candidates are checked before the judge sees them
 MARGIN = 1e-10  # relative: how far past the edge repaired centres stand
-STEPS_AT_ONCE = 200  # looks for bad regions between two looks at the clock
 LINE_STEPS = 100
 AGAIN = -1.0  # not finished: call again
 HAIR = 1.0 - 1e-4  # phi(radius) from which a centre may be polished
@@ -46,11 +45,14 @@ def beyond(geometry: Geometry, d: int, edge: float, gap: float, upwards: bool) -
 @inner_kernel
 def repair(
     model: Ensemble, question: Question, geometry: Geometry, regions: BallRegions, node: Node, budget: float,
-    noise: float, limit: int, stack: Stack, desk: Desk,
+    noise: float, steps: int, limit: int, stack: Stack, desk: Desk,
 ) -> float:  # fmt: skip
-    """Narrow the node until the room at its nearest centre is good; the total cost of that centre (inf: failed)."""
+    """Narrow the node until the room at its nearest centre is good; the total cost of that centre (inf: failed).
+
+    AGAIN after a number of ``steps``, here and below: looks for a bad region between two looks at the clock.
+    """
     literals = desk.literals
-    for _ in range(STEPS_AT_ONCE):
+    for _ in range(steps):
         base = settle_node(question, geometry, node, budget)
         if base >= budget:
             return math.inf
@@ -97,11 +99,11 @@ def repair(
 
 @inner_kernel
 def pull(
-    model: Ensemble, question: Question, geometry: Geometry, regions: BallRegions, x: Floats, limit: int, stack: Stack,
-    desk: Desk,
+    model: Ensemble, question: Question, geometry: Geometry, regions: BallRegions, x: Floats, steps: int, limit: int,
+    stack: Stack, desk: Desk,
 ) -> float:  # fmt: skip
     """Bring single columns back towards home in random order, in place, while the room stays good; 0 if none moved."""
-    n_dims, steps, result = x.shape[0], 0, 0.0
+    n_dims, done, result = x.shape[0], 0, 0.0
     for d in range(n_dims):
         desk.bench.taken[d] = d  # not in bench.order, which is used inside
     for i in range(n_dims - 1, 0, -1):
@@ -111,13 +113,14 @@ def pull(
         d = desk.bench.taken[i]
         if geometry.rate[d] == 0.0 or x[d] == geometry.home[d]:
             continue
-        if steps >= STEPS_AT_ONCE:
-            return AGAIN
         before, up, good = x[d], x[d] > geometry.home[d], False
         tiny = WORTH * abs(before - geometry.home[d]) + guard(before, before)
         x[d] = geometry.home[d]
         for _ in range(LINE_STEPS):
-            steps += 1
+            if done >= steps:
+                x[d] = before
+                return AGAIN
+            done += 1
             row = bad_region_at(model, question, geometry, regions, x, SURE, limit, int64(1), stack, desk)
             if row == NOTHING:
                 good = True
@@ -149,11 +152,11 @@ def pull(
 
 @inner_kernel
 def polish(
-    model: Ensemble, question: Question, geometry: Geometry, regions: BallRegions, x: Floats, limit: int, stack: Stack,
-    desk: Desk,
+    model: Ensemble, question: Question, geometry: Geometry, regions: BallRegions, x: Floats, steps: int, limit: int,
+    stack: Stack, desk: Desk,
 ) -> float:  # fmt: skip
     """Push a centre that is good up to a hair straight away from the regions it touches; its room is good if 0."""
-    for _ in range(STEPS_AT_ONCE):
+    for _ in range(steps):
         row = bad_region_at(model, question, geometry, regions, x, SURE, limit, int64(1), stack, desk)
         if row == NOTHING:
             return 0.0

@@ -9,7 +9,7 @@ from elbowroom.problem import Ball, Box, Feature, RecourseProblem, Space
 from elbowroom.result import Certificate, Undecided, Verdict
 from elbowroom.search.contract import Clock
 from elbowroom.search.network import search_network
-from elbowroom.search.network.ascent import climb_and_settle
+from elbowroom.search.network.ascent import climb_and_settle, kick
 from elbowroom.search.network.candidates import LARGEST_SLICE, UNDECIDED_SHARE, Hunt
 from tests.support.hostile import attack
 from tests.unit.search.network.small import Referee, network, truth_on_a_line
@@ -85,3 +85,24 @@ def test_climbing_finds_what_tangents_far_away_miss() -> None:
         hunt = Hunt.begin(problem, Referee(problem), Clock(20.0), 0)
         found += climb_and_settle(hunt, problem.factual)
     assert found >= 8
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_kicks_only_ever_improve(seed: int) -> None:
+    """From a poor certified centre: what a kick changes is certified, nearer, and never nearer than the optimum."""
+    rng = np.random.default_rng(seed)
+    model = network(rng, 1, (3, 3))
+    space = Space((Feature("x0", lower=-3.0, upper=3.0),))
+    problem = RecourseProblem.ask(model, space, [rng.uniform(-2, 2)], Box(0.1))
+    hunt = Hunt.begin(problem, Referee(problem), Clock(20.0), 0)
+    assert not kick(hunt)  # there is nothing to kick yet
+    for x in np.linspace(3.0, -3.0, 25):
+        if hunt.offer(np.array([x])):
+            break
+    for _ in range(3):
+        before = hunt.best_distance
+        assert kick(hunt) == (hunt.best_distance < before)
+    if hunt.best is not None:
+        assert hunt.certificate is not None
+        assert hunt.best_distance == problem.measure(hunt.best)
+        assert hunt.best_distance >= truth_on_a_line(problem) * (1 - 1e-9) - 1e-9

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier
-from tests.support.hostile import attack
 
 from elbowroom import Ball, Box, Diamond, Explainer, Feature, Region, Space, Status
+from tests.support.hostile import attack
 
 
 @pytest.mark.parametrize("room", [Ball, Diamond])

@@ -1,0 +1,76 @@
+"""Balls and diamonds on trees: moves of all columns at once, and rows on which the search once stood still."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import GradientBoostingClassifier
+
+from elbowroom import Ball, Diamond, Explainer, Region, Status
+from elbowroom.problem import RecourseProblem
+from elbowroom.search.trees.ball_descent import nearest_around
+from elbowroom.search.trees.ball_geometry import Geometry
+from elbowroom.search.trees.ball_regions import BallRegions
+from elbowroom.search.trees.memory import TreeMemory
+from elbowroom.search.trees.question import lay_out
+from tests.support.hostile import attack
+from tests.support.small_models import random_trees
+
+DATA = Path(os.environ.get("ELBOWROOM_DATA", "missing")) / "diabetes.csv"
+
+
+def made_up_regions(random: np.random.Generator, n_dims: int, n_regions: int) -> BallRegions:
+    """Boxes around the middle of the unit cube, some of them without an end on one side."""
+    regions = BallRegions.of(n_regions, n_dims)
+    ends = np.sort(random.random((2, n_regions, n_dims)), axis=0)
+    regions.first[:] = np.where(random.random((n_regions, n_dims)) < 0.5, -np.inf, ends[0])
+    regions.last[:] = np.where(random.random((n_regions, n_dims)) < 0.5, np.inf, ends[1])
+    regions.count[0] = n_regions
+    return regions
+
+
+@pytest.mark.parametrize("room", [Ball(0.1), Diamond(0.1)])
+@pytest.mark.parametrize("distance", ["l1", "l2", "linf"])
+def test_a_descent_leaves_every_region_it_was_told_of(room: Ball | Diamond, distance: str) -> None:
+    """Tangents of a convex function lie below it: what satisfies them is outside all regions, and within the window."""
+    moved = 0
+    for seed in range(40):
+        random = np.random.default_rng(seed)
+        explainer = Explainer(random_trees(random, 3, 8, 2, [np.array([0.25, 0.5, 0.75])] * 3))
+        problem = RecourseProblem.ask(
+            explainer.model, explainer.space, random.random(3), room, target=1, distance=distance, rules=()
+        )
+        memory = TreeMemory.of(problem)
+        layout = lay_out(problem, memory.dimensions)
+        assert not isinstance(layout, str)
+        geometry = Geometry.of(problem, layout, memory.dimensions)
+        regions = made_up_regions(random, geometry.home.size, 6)
+        x = random.random(geometry.home.size)
+        y = nearest_around(geometry, regions, x, 0.5)
+        if y is None:
+            continue
+        moved += 1
+        gaps = np.maximum(0.0, np.maximum(regions.first - y, y - regions.last)) / geometry.axis
+        used = (gaps**2 if isinstance(room, Ball) else gaps).sum(axis=1)
+        assert used.min() >= 1.0
+        assert (np.abs(y - x) <= 0.5 * geometry.axis * (1 + 1e-9)).all()
+    assert moved >= 3
+
+
+@pytest.mark.skipif(not DATA.exists(), reason="the data sets of the paper are not here (ELBOWROOM_DATA)")
+def test_columns_that_share_the_way_do_not_hold_up_the_search() -> None:
+    """Three columns share the way around one region. Their shares form a whole surface of equally dear centres, which the
+    search must not cut to pieces before it looks at the other regions; and the best centre lies in a narrow corner."""
+    table = pd.read_csv(DATA)
+    X, y = table.iloc[:, :-1].to_numpy(float), table.iloc[:, -1].to_numpy()
+    X = (X - X.min(axis=0)) / (X.max(axis=0) - X.min(axis=0))
+    model = GradientBoostingClassifier(n_estimators=100, max_depth=2, learning_rate=1.0, random_state=0).fit(X, y)
+    answer = Explainer(model).explain(X[6], Ball(0.05), time_limit=120.0)
+    assert isinstance(answer, Region)
+    assert answer.status is Status.OPTIMAL
+    assert answer.distance == pytest.approx(0.094944, rel=2e-4)
+    attack(model.predict, answer.body, 1 - model.predict(X[6:7])[0])
