@@ -10,10 +10,10 @@ import numpy as np
 from tests.support.hostile import hostile_points
 
 from benchmarks.attacked import attack_network
-from elbowroom import Ball, Box, Explainer, NoRegion, Region, ReluNetwork, TreeEnsemble
+from elbowroom import Ball, Box, Diamond, Explainer, NoRegion, Region, ReluNetwork, TreeEnsemble
 from elbowroom.search.frontier import INTERRUPTED
 
-ROOM = {"linf": Box, "l2": Ball}
+ROOM = {"linf": Box, "l2": Ball, "l1": Diamond}
 
 
 def solve_instance(

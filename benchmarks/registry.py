@@ -50,6 +50,7 @@ COMMANDS = [
     Command("figures", "the paper's figures: computes what `report` draws", "figures:run", "only"),
     Command("report", "docs/results.md, a page and all pictures, from the stored results", "report:run", "out"),
     Command("boxes", "the paper's linf tables for trees and ensembles (1,560 instances)", "paper:run_boxes", "rows limit data", "paper:summary"),
+    Command("diamonds", "l1 rooms on the paper's trees and ensembles, radius .05", "paper:run_diamonds", "rows limit data", "paper:summary"),
     Command("linear", "the paper's linear rows, linf and l2", "paper:run_linear", "rows limit data", "paper:summary"),
     Command("networks", "the paper's network rows, linf and l2 (960 instances)", "paper:run_networks", "rows limit data", "paper:summary"),
     Command("networks-bounded", "the same with every feature bounded to [0, 1]", "paper:run_networks_bounded", "rows limit data", "paper:summary"),
