@@ -28,6 +28,7 @@ from elbowroom.numerics import Floats
 from elbowroom.problem import RecourseProblem
 from elbowroom.search.adversarial.matrix import Builder
 from elbowroom.search.adversarial.scenario import Scenario
+from elbowroom.search.rational import cancelling
 from elbowroom.search.solvers.highs_mip import HighsRelaxation
 
 _MOST_PROGRAMS = 3000
@@ -250,21 +251,5 @@ def _weighted(rows: list[Form], y: list[Fraction]) -> dict[int, Fraction]:
 def _cancelling(rows: list[Form], near: list[float], columns: list[int]) -> list[Fraction] | None:
     """Nonnegative multipliers close to ``near`` whose combination vanishes exactly on ``columns``."""
     table = [[form.terms.get(c, Fraction(0)) for form in rows] for c in columns]
-    pivots: list[int] = []
-    for k in np.argsort([-v for v in near], kind="stable"):  # large ones absorb the correction best
-        row = len(pivots)
-        found = next((i for i in range(row, len(table)) if table[i][k] != 0), None)
-        if found is None:
-            continue
-        table[row], table[found] = table[found], table[row]
-        head = table[row][k]
-        table[row] = [value / head for value in table[row]]
-        for i in range(len(table)):
-            if i != row and table[i][k] != 0:
-                factor = table[i][k]
-                table[i] = [a - factor * b for a, b in zip(table[i], table[row], strict=True)]
-        pivots.append(int(k))
-    y = [Fraction(v) for v in near]
-    for i, k in enumerate(pivots):
-        y[k] = -sum((table[i][j] * y[j] for j in range(len(rows)) if j not in pivots), Fraction(0))
-    return y if min(y, default=Fraction(-1)) >= 0 else None
+    order = np.argsort([-v for v in near], kind="stable").tolist()  # large ones absorb the correction best
+    return cancelling(table, [Fraction(v) for v in near], order)

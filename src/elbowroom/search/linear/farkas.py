@@ -12,6 +12,7 @@ from fractions import Fraction
 import numpy as np
 
 from elbowroom.numerics import Floats
+from elbowroom.search.rational import cancelling
 
 MOST_OPEN = 60
 
@@ -26,28 +27,8 @@ def exact_multiplier(raw: Floats, multiplier: Floats) -> Floats | None:
     if support.size == 0 or columns.size > MOST_OPEN:
         return None
     table = [[Fraction(float(raw[j, f])) for j in support] for f in columns]
-    pivots: list[int] = []
-    row = 0
-    for k in range(support.size):
-        found = next((i for i in range(row, len(table)) if table[i][k] != 0), None)
-        if found is None:
-            continue
-        table[row], table[found] = table[found], table[row]
-        head = table[row][k]
-        table[row] = [value / head for value in table[row]]
-        for i in range(len(table)):
-            if i != row and table[i][k] != 0:
-                factor = table[i][k]
-                table[i] = [a - factor * b for a, b in zip(table[i], table[row], strict=True)]
-        pivots.append(k)
-        row += 1
-    free = [k for k in range(support.size) if k not in pivots]
-    values = [Fraction(0)] * support.size
-    for k in free:
-        values[k] = Fraction(float(multiplier[support[k]]))
-    for i, k in enumerate(pivots):
-        values[k] = -sum((table[i][j] * values[j] for j in free), Fraction(0))
-    if not free or min(values) < 0:
+    values = cancelling(table, [Fraction(float(v)) for v in multiplier[support]], range(support.size))
+    if values is None or not any(values):
         return None
     exact = np.zeros(multiplier.size)
     exact[support] = [float(value) for value in values]
