@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 
 from benchmarks.control import contradictions as contradictions_of_lines
-from benchmarks.control import per_round
+from benchmarks.control import per_round, settled
 
 from elbowroom import Explainer, NoRegion, Region, Status
 from tests.support.agreement import contradictions
@@ -55,3 +55,10 @@ def test_seconds_of_every_round_in_order() -> None:
     counters = {"rounds": 11.0, "master_seconds": 6.0, **{f"master_seconds_{i}": float(i) for i in range(1, 12)}}
     assert per_round(counters, "master") == [float(i) for i in range(1, 12)]
     assert per_round(counters, "adversary") == []
+
+
+def test_a_longer_limit_asks_again_only_what_the_shorter_left_open() -> None:
+    assert not settled(None, 1.0)
+    assert settled(_line("SCIP", 1.0, 1.0) | {"limit": 10.0}, 100.0)
+    assert not settled(_line("SCIP", 1.0, 0.5, "CERTIFIED") | {"limit": 10.0}, 100.0)
+    assert settled(_line("SCIP", 1.0, 0.5, "CERTIFIED") | {"limit": 100.0}, 100.0)
