@@ -91,6 +91,10 @@ class Part:
             high = np.where(amount[moves.block] > 1e-9, high, low)
         return replace(self, low=low, high=high)
 
+    def near(self, v: Floats, radius: float) -> Part:
+        """What of this part is within a radius of v in every move."""
+        return replace(self, low=np.maximum(self.low, v - radius), high=np.minimum(self.high, v + radius))
+
 
 @dataclass(frozen=True, eq=False)
 class Reach:

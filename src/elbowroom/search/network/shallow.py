@@ -24,6 +24,7 @@ from elbowroom.search.network.shallow_bounds import Fact, Row, ShallowBounds
 VIOLATED = -1e-7  # margins are scaled to about 1; the safety margin of incumbents has the same size
 MOST_CUTS = 200
 POLISHES = 4
+NEAR = 1e-3  # tangents of clipped rooms mislead far from where they were taken: a second polish goes only so far
 PATIENCE, LITTLE = 3, 0.2  # stop cutting after so many rounds that close less than this share of the gap
 
 
@@ -151,7 +152,9 @@ class ShallowTree:
             hunt.offer(moves.center(v))
         for _ in range(POLISHES):
             known = len(hunt.scenarios)
-            improve(hunt, x, rounds=3, part=part.polished(moves, v))
+            fixed = part.polished(moves, v)
+            if not improve(hunt, x, rounds=3, part=fixed):
+                improve(hunt, x, rounds=3, part=fixed.near(v, NEAR * max(bound, moves.measure(v))))
             if hunt.best_distance * (1.0 - TOLERANCES.continuous_gap) <= bound:
                 self.loose = min(self.loose, bound)
                 return True

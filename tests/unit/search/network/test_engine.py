@@ -16,6 +16,7 @@ from elbowroom.search.network.convex_concave import improve
 from elbowroom.search.network.engine import EASY, _closes_at_once
 from elbowroom.search.network.region import Part
 from elbowroom.search.network.shallow import ShallowTree
+from tests.support.hostile import attack
 from tests.unit.search.network.small import Referee, network, search, truth_on_a_line
 
 
@@ -104,3 +105,18 @@ def test_the_floor_does_not_change_answers(seed: int) -> None:
     if improved:
         assert hunt.certificate is not None
         assert hunt.best_distance >= truth * (1.0 - 1e-9)
+
+
+@pytest.mark.parametrize("seed", [13, 248, 344])
+def test_a_centre_on_the_boundary_is_polished_nearby(seed: int) -> None:
+    """Rooms clipped by limits: tangents taken far away excluded the closest centre, and its part was given up."""
+    rng = np.random.default_rng(seed)
+    model = network(rng, 10, (8,))
+    space = Space(tuple(Feature(f"x{i}", lower=0.0, upper=1.0) for i in range(10)))
+    row = np.where(rng.random(10) < 0.6, np.round(rng.random(10)), rng.random(10))
+    wanted = 1 - int(model.info.labels_of(model.scores(row[None]))[0])
+    problem = RecourseProblem.ask(model, space, row, Box(0.1), wanted)
+    found = search(problem)
+    assert found.center is not None
+    assert found.lower_bound >= problem.measure(found.center) * (1.0 - TOLERANCES.continuous_gap)
+    attack(lambda X: model.info.labels_of(model.scores(X)), problem.body(found.center), wanted)
