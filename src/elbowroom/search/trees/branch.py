@@ -31,7 +31,6 @@ from elbowroom.search.trees.regions import Regions, add_region
 METHOD = "boxes on trees: best-first over cells"
 CLOSE = 1e-10  # relative: nothing closer by more than this is missed
 ROUNDING = 1e-12  # relative: more than the rounding of a sum of costs
-MAX_LEARNED = 1500
 STARTS = 4  # earlier answers from which incumbents are sought
 STEPS = 200  # of an ascent
 STEPS_AT_ONCE = 4  # between two looks at the clock
@@ -95,7 +94,7 @@ class _Search:
         self.adversary_limit = int(
             np.clip(SMALL_WORK // (self.n_words + self.model.segment_mask.size + 1), 500, 20_000)
         )
-        self.regions = Regions.of(MAX_LEARNED, self.n_dims)
+        self.regions = Regions.of(self.question)
         self.nodes = Nodes.of(1024, self.n_dims)
         self.center: Floats | None = None
         self.certificate: Certificate | None = None

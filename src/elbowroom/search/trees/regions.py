@@ -2,6 +2,9 @@
 
 A bad region R (cells low_f .. high_f in every dimension) forbids every centre whose room meets it: a good centre has,
 for some dimension f, its room left of R (position <= below_f) or right of R (position >= above_f).
+
+Which of a thousand regions does the room at x meet? Every position of every dimension has a bit per region, set where
+the room at that position meets the region's range: the bits of x, dimension by dimension, and-ed.
 """
 
 from __future__ import annotations
@@ -12,12 +15,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from elbowroom.numerics import Floats, Ints
+from elbowroom.search.trees.bits import ONE, ZERO, lowest
 from elbowroom.search.trees.bundle import Bundle
 from elbowroom.search.trees.compiled import Shorts, Words, inner_kernel, int64, kernel, random_below
 from elbowroom.search.trees.gains import extra
 from elbowroom.search.trees.question import ADDITIVE, Question
 
+MAX_LEARNED = 4096
+MET_BYTES = 64 * 2**20  # for the bits of all positions
 MAX_HITS = 20  # of the regions that a room meets, this many are compared
+NEWEST = np.uint64(1 << 63)  # the bit of the first row of a word: the lowest bit is that of its last row
 GREED = 4.0  # how steeply a literal's weight falls with its cost, in units of the remaining budget
 
 
@@ -32,13 +39,18 @@ class Regions(Bundle):
     rival: Ints
     uses: Ints
     counts: Ints
+    met: Words  # (words, positions): which regions the room at a position of a dimension meets along it, newest lowest
 
     @classmethod
-    def of(cls, capacity: int, n_dims: int) -> Regions:
-        shape = (capacity, n_dims)
+    def of(cls, question: Question, capacity: int = MAX_LEARNED) -> Regions:
+        """An empty store; for models with very many positions a smaller one."""
+        positions = int(question.pos_start[-1])
+        capacity = min(capacity, max(64, MET_BYTES // (positions + 1) * 8))
+        shape = (capacity, question.home.size)
         low, high, below, above = (np.zeros(shape, np.int32) for _ in range(4))
         rival, uses = np.zeros(capacity, np.int64), np.zeros(capacity, np.int64)
-        return cls(low, high, below, above, rival, uses, np.zeros(1, np.int64))
+        met = np.zeros(((capacity + 63) // 64, positions), np.uint64)
+        return cls(low, high, below, above, rival, uses, np.zeros(1, np.int64), met)
 
 
 @kernel
@@ -49,11 +61,17 @@ def add_region(regions: Regions, question: Question, low: Ints, high: Ints, riva
         regions.counts[0] += 1
     else:
         row = random_below(random, regions.rival.shape[0])
+    word, bit = row >> 6, NEWEST >> np.uint64(row & 63)
     for d in range(low.shape[0]):
         o = question.edge_start[d] + 1
+        below, above = question.last_high[o + low[d] - 1], question.first_low[o + high[d] + 1]
         regions.low[row, d], regions.high[row, d] = low[d], high[d]
-        regions.below[row, d] = question.last_high[o + low[d] - 1]
-        regions.above[row, d] = question.first_low[o + high[d] + 1]
+        regions.below[row, d], regions.above[row, d] = below, above
+        o = question.pos_start[d]
+        for p in range(question.pos_start[d + 1] - o):
+            regions.met[word, o + p] &= ~bit
+            if below < p < above:
+                regions.met[word, o + p] |= bit
     regions.rival[row] = rival
     regions.uses[row] = 0
     return row
@@ -79,14 +97,19 @@ def met_regions(
     n_dims, hits = x.shape[0], int64(0)
     additive = question.norm == ADDITIVE
     scale = GREED / (budget - base) if budget < math.inf and budget > base else 0.0
-    for r in range(regions.counts[0] - 1, -1, -1):
-        met = True
-        for d in range(n_dims):
-            if x[d] <= regions.below[r, d] or x[d] >= regions.above[r, d]:
-                met = False
-                break
-        if not met:
-            continue
+    word, met = (regions.counts[0] + 63) >> 6, ZERO
+    while hits < found.shape[0]:
+        while met == ZERO and word > 0:
+            word -= 1
+            met = ~ZERO
+            for d in range(n_dims):
+                met &= regions.met[word, question.pos_start[d] + x[d]]
+                if met == ZERO:
+                    break
+        if met == ZERO:
+            break
+        r = 64 * word + 63 - int64(lowest(met))
+        met &= met - ONE
         total_weight, alive = 0.0, 0
         for d in range(n_dims):
             for side in range(2):
@@ -106,6 +129,4 @@ def met_regions(
             i -= 1
         found[i], weight[i] = r, max(total_weight, 1e-300)
         hits += 1
-        if hits >= found.shape[0]:
-            break
     return hits
