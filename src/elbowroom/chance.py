@@ -202,6 +202,8 @@ def _norm(norm: Distance | str) -> Distance:
 
 def _numbers(values: npt.ArrayLike, what: str) -> Floats:
     try:
+        if np.asarray(values).dtype == bool:
+            raise TypeError("truth values are not numbers")
         return np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         raise InputError(f"{what}={values!r} is not a number or an array of numbers") from None

@@ -118,6 +118,7 @@ def test_broadcasting() -> None:
         (lambda: chance.radius(0.0, 1, 3), "probability"),
         (lambda: chance.sigma(0.5, "wide", 3), "radius"),
         (lambda: chance.sigma(0.5, 1, 3, "l3"), "norm"),
+        (lambda: chance.probability(1.0, 1.0, True), "True"),
     ],
 )
 def test_bad_input_names_the_value(call, word: str) -> None:

@@ -119,6 +119,9 @@ def as_json(frontier: Frontier) -> dict[str, Any]:
 
 def _number(part: str, text: str) -> float:
     try:
-        return float(part)
+        number = float(part)
     except ValueError:
-        raise InputError(f"--radii {text!r}: {part!r} is not a number; write 0.01,0.02,0.05 or 0.01:0.1:10") from None
+        number = math.nan
+    if not math.isfinite(number):
+        raise InputError(f"--radii {text!r}: {part!r} is not a finite number; write 0.01,0.02,0.05 or 0.01:0.1:10")
+    return number

@@ -12,7 +12,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import TypeAlias
+from typing import ClassVar, Self, TypeAlias
 
 import numpy as np
 
@@ -107,18 +107,25 @@ class Box(Room):
 
 
 @dataclass(frozen=True)
-class Ball(Room):
-    """All points within Euclidean distance ``radius`` (in units of the scales; per feature: an ellipsoid)."""
+class RoundRoom(Room):
+    """A room with one radius per feature, the same down and up: the unit set of a norm, stretched."""
+
+    shape: ClassVar[Shape]
+    norm: ClassVar[str]
 
     radius: Radius
     categories: Mapping[str, str] | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "radius", checked_radius(self.radius, "Ball radius", needed=True))
+        object.__setattr__(self, "radius", checked_radius(self.radius, self._what, needed=True))
+
+    @property
+    def _what(self) -> str:
+        return f"{type(self).__name__} radius"
 
     def walls(self, space: Space) -> Walls:
-        r = per_column(self.radius, space, "Ball radius")
-        return Walls(Shape.BALL, r, r, _free_groups(self.categories, space))
+        r = per_column(self.radius, space, self._what)
+        return Walls(self.shape, r, r, _free_groups(self.categories, space))
 
     @property
     def size(self) -> float | None:
@@ -133,47 +140,26 @@ class Ball(Room):
         n: int | None = None,
         space: Space | None = None,
         categories: Mapping[str, str] | None = None,
-    ) -> Ball:
-        """The smallest ball in which a Gaussian slip of the centre stays with the given probability; see `slips`."""
-        return cls(radius_for(probability, sigma, n, space, "l2"), categories=categories)
+    ) -> Self:
+        """The smallest such room in which a Gaussian slip of the centre stays with the given probability; see `slips`."""
+        return cls(radius_for(probability, sigma, n, space, cls.norm), categories=categories)
 
-    def times(self, factor: float) -> Ball:
-        return Ball(_stretched(self.radius, factor), self.categories)
+    def times(self, factor: float) -> Self:
+        return type(self)(_stretched(self.radius, factor), self.categories)
 
 
 @dataclass(frozen=True)
-class Diamond(Room):
+class Ball(RoundRoom):
+    """All points within Euclidean distance ``radius`` (in units of the scales; per feature: an ellipsoid)."""
+
+    shape, norm = Shape.BALL, "l2"
+
+
+@dataclass(frozen=True)
+class Diamond(RoundRoom):
     """All points within l1 distance ``radius`` (in units of the scales; per feature: a weighted cross-polytope)."""
 
-    radius: Radius
-    categories: Mapping[str, str] | None = None
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "radius", checked_radius(self.radius, "Diamond radius", needed=True))
-
-    def walls(self, space: Space) -> Walls:
-        r = per_column(self.radius, space, "Diamond radius")
-        return Walls(Shape.DIAMOND, r, r, _free_groups(self.categories, space))
-
-    @property
-    def size(self) -> float | None:
-        return self.radius if isinstance(self.radius, float) else None
-
-    @classmethod
-    def for_probability(
-        cls,
-        probability: float,
-        sigma: Radius,
-        *,
-        n: int | None = None,
-        space: Space | None = None,
-        categories: Mapping[str, str] | None = None,
-    ) -> Diamond:
-        """The smallest diamond in which a Gaussian slip of the centre stays with the given probability; see `slips`."""
-        return cls(radius_for(probability, sigma, n, space, "l1"), categories=categories)
-
-    def times(self, factor: float) -> Diamond:
-        return Diamond(_stretched(self.radius, factor), self.categories)
+    shape, norm = Shape.DIAMOND, "l1"
 
 
 def radius_for(probability: float, sigma: Radius, n: int | None, space: Space | None, norm: str) -> Radius:

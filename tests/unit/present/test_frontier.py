@@ -116,6 +116,6 @@ def test_json_holds_everything() -> None:
 def test_radii_in_words() -> None:
     assert radii_from_text("0.01,0.5") == [0.01, 0.5]
     assert radii_from_text("0:0.2:3") == pytest.approx([0.0, 0.1, 0.2])
-    for text in ("a", "0.1,,0.2", "0:1", "0:1:1", "0:1:x", "0:x:3", ""):
+    for text in ("a", "0.1,,0.2", "0:1", "0:1:1", "0:1:x", "0:x:3", "", "0:inf:3", "nan"):
         with pytest.raises(InputError, match="--radii"):
             radii_from_text(text)
