@@ -27,6 +27,8 @@ from elbowroom.search.linear import least, search_linear
 from elbowroom.search.solvers.highs import LpSolution, LpStatus
 from tests.support.hostile import attack
 from tests.support.linear_problems import linear_model
+from tests.support.plane_questions import Family, plane_question
+from tests.support.plane_truth import closest_in_the_plane
 
 
 def ask(model, space, row, room, target=None, distance="l1", rules=(), limit=60.0, accept=None):
@@ -174,6 +176,16 @@ def test_one_hot_groups_move_as_one_step():
     problem, outcome, _ = ask(model, space, row, Box(0.0, categories={"g": "any"}))  # the worst category always counts
     assert distance_of(problem, outcome) == pytest.approx(2.5, rel=1e-11)
     assert outcome.center[1:].tolist() == [1.0, 0.0, 0.0]
+
+
+def test_categories_that_serve_different_rivals_are_told_apart():
+    """The relaxation gives every rival its best category; cutting at the kinks of the clipped ball never ends that."""
+    question = plane_question(Family.LINEAR, "l2", 224)
+    problem, outcome, _ = ask(
+        question.model, question.space, question.factual, question.room, question.target, question.distance
+    )
+    assert distance_of(problem, outcome) == pytest.approx(closest_in_the_plane(question).distance, rel=1e-9)
+    assert outcome.counters["nodes"] < 50
 
 
 def test_multi_class_beats_every_rival():

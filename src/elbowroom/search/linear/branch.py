@@ -45,22 +45,27 @@ def respect_changes(q: Question, node: Node) -> Node | None:
     return replace(node, lower=lower, upper=upper, counted=changed)
 
 
+def split_group(q: Question, node: Node, i: int) -> list[Node]:
+    """Group i keeps its category, or takes one of those that are left."""
+    y, left = q.singles.size + i, node.allowed[i]
+    children = []
+    if node.lower[y] < 0.5:
+        upper = node.upper.copy()
+        upper[y] = 0.0
+        children.append(replace(node, upper=upper))
+    for pick in np.flatnonzero(left):
+        lower, allowed = node.lower.copy(), list(node.allowed)
+        lower[y] = 1.0
+        allowed[i] = np.arange(left.size) == pick
+        children.append(replace(node, lower=lower, allowed=tuple(allowed)))
+    return children
+
+
 def split_discrete(q: Question, node: Node, values: Floats) -> list[Node]:
     """One group by category, or one whole column around its present value; nothing if no choice is left."""
     for i, left in enumerate(node.allowed):
-        y = q.singles.size + i
-        if int(left.sum()) > 1 and node.upper[y] > 0.5:
-            children = []
-            if node.lower[y] < 0.5:
-                upper = node.upper.copy()
-                upper[y] = 0.0
-                children.append(replace(node, upper=upper))
-            for pick in np.flatnonzero(left):
-                lower, allowed = node.lower.copy(), list(node.allowed)
-                lower[y] = 1.0
-                allowed[i] = np.arange(left.size) == pick
-                children.append(replace(node, lower=lower, allowed=tuple(allowed)))
-            return children
+        if int(left.sum()) > 1 and node.upper[q.singles.size + i] > 0.5:
+            return split_group(q, node, i)
     open_whole = np.flatnonzero(q.whole & (node.lower < node.upper))
     if open_whole.size:
         f = int(open_whole[np.argmax(q.factor[open_whole] * np.abs(values - q.start)[open_whole])])

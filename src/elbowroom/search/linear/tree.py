@@ -10,6 +10,7 @@ from __future__ import annotations
 import heapq
 from dataclasses import replace
 from itertools import count
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from elbowroom.problem.distances import Distance
 from elbowroom.problem.rooms import Shape
 from elbowroom.search.contract import Accept, Clock
 from elbowroom.search.linear.adversary import Adversary
-from elbowroom.search.linear.branch import respect_changes, split_changed, split_column, split_discrete
+from elbowroom.search.linear.branch import respect_changes, split_changed, split_column, split_discrete, split_group
 from elbowroom.search.linear.climb import climb
 from elbowroom.search.linear.curvature import curved_bound
 from elbowroom.search.linear.least import LeastMoves
@@ -30,6 +31,14 @@ from elbowroom.search.linear.tighten import tighten
 GAP = 1e-10  # a node whose bound is this close to the best distance is settled
 WHOLE_ENOUGH = 1e-7  # a relaxed whole column this close to a whole number is taken as that number
 MOST_CUTS = 60
+
+
+class Kink(NamedTuple):
+    """A column whose chord lies above the truth, where to split it, and by how much in units of distance."""
+
+    column: int
+    place: float
+    gap: float
 
 
 class Tree:
@@ -186,8 +195,7 @@ class Tree:
     def _tolerance(self, row: int, distance: float) -> float:
         """Row units that are worth less than the gap."""
         q = self.question
-        rate = float((self.adversaries[row].gain / q.factor).max(initial=0.0))
-        return 0.1 * GAP * distance * rate + 1e-15 * float(abs(q.base[row]) + abs(q.needed[row]))
+        return 0.1 * GAP * distance * self._rate(row) + 1e-15 * float(abs(q.base[row]) + abs(q.needed[row]))
 
     def _new_scenarios(
         self, node: Node, values: Floats, lower: Floats, upper: Floats, distance: float
@@ -232,8 +240,11 @@ class Tree:
         if node.bound >= self.cutoff:
             self.settled = min(self.settled, node.bound)
             return []
+        group, loss = self._loosest_group(node, values, categories)
+        if group is not None and (kink is None or loss > kink.gap):
+            return split_group(q, node, group)
         if kink is not None:
-            return split_column(node, kink[0], kink[1], kink[1])
+            return split_column(node, kink.column, kink.place, kink.place)
         return self._split_anything(node, values)
 
     def _categories(self, node: Node, values: Floats) -> tuple[int, ...]:
@@ -245,7 +256,7 @@ class Tree:
                 for j, a in enumerate(self.adversaries)
             ]
         )
-        rate = np.array([max(float((a.gain / q.factor).max(initial=0.0)), 1e-300) for a in self.adversaries])
+        rate = np.array([self._rate(j) for j in range(len(self.adversaries))])
         chosen = []
         for i, group in enumerate(q.groups):
             left = np.flatnonzero(node.allowed[i])
@@ -266,10 +277,10 @@ class Tree:
 
     def _widest_chord(
         self, node: Node, values: Floats, categories: tuple[int, ...], lower: Floats, upper: Floats
-    ) -> tuple[int, float] | None:
+    ) -> Kink | None:
         """The column whose chord lies farthest above the truth in a violated row, and the kink to split at."""
         q = self.question
-        widest, place = 0.0, None
+        widest: Kink | None = None
         for j in range(q.n_model_rows):
             adversary = self.adversaries[j]
             attack, e = adversary.attack(values), adversary.relative(values)
@@ -279,17 +290,40 @@ class Tree:
             truth = q.base[j] + groups + adversary.kept(e, attack.shift)
             if truth >= q.needed[j] - self._tolerance(j, node.bound):
                 continue
-            rate = max(float((adversary.gain / q.factor).max(initial=0.0)), 1e-300)
             f = int(np.argmax(gap))
-            if gap[f] / rate > widest:
+            far = float(gap[f]) / self._rate(j)
+            if far > (0.0 if widest is None else widest.gap):
                 at = float(q.start[f] + adversary.sign[f] * (adversary.edge[f] + attack.shift[f]))
                 if q.shape is not Shape.BOX and np.isfinite(upper[f] - lower[f]) and not q.whole[f]:
                     # The kinks of round rooms move with the centre: keep a share of the interval on both sides.
                     share = 0.3 * (upper[f] - lower[f])
                     at = float(np.clip(at, lower[f] + share, upper[f] - share))
                 if lower[f] < at < upper[f]:
-                    widest, place = float(gap[f]) / rate, (f, at)
-        return place
+                    widest = Kink(f, at, far)
+        return widest
+
+    def _loosest_group(self, node: Node, values: Floats, categories: tuple[int, ...]) -> tuple[int | None, float]:
+        """The group whose best category differs from row to row by most, and by how much: the relaxation gives every row
+        its own, the chosen one serves a violated row worse."""
+        q = self.question
+        changed = values[q.singles.size :] > 0.5
+        found, most = None, 0.0
+        for j in range(q.n_model_rows):
+            adversary = self.adversaries[j]
+            kept = adversary.kept(adversary.relative(values), adversary.attack(values).shift)
+            truth = q.base[j] + self._group_gain(j, values, categories) + kept
+            if truth >= q.needed[j] - self._tolerance(j, node.bound):
+                continue
+            best = category_gain(q, node, j)
+            for i in np.flatnonzero(changed):
+                loss = float(best[i] - q.groups[i].delta[j, categories[i]]) / self._rate(j)
+                if loss > most:
+                    found, most = int(i), loss
+        return found, most
+
+    def _rate(self, row: int) -> float:
+        """The most that a unit of distance adds to a row."""
+        return max(float((self.adversaries[row].gain / self.question.factor).max(initial=0.0)), 1e-300)
 
     def _split_anything(self, node: Node, values: Floats) -> list[Node]:
         """The relaxation is exact here but no centre was accepted: separate the discrete choices one by one."""
