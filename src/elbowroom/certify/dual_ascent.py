@@ -36,9 +36,10 @@ def climb(multipliers: Floats, slopes: Floats, layer: Affine, at: Interval, inpu
     high = (inputs.upper - body.center)[columns] / body.axes[columns]
     clipped = (low > -1.0 + _HARDLY) | (high < 1.0 - _HARDLY)
     none = np.zeros(int(clipped.sum()))
+    steep = np.vstack([layer.weight[:, columns] * body.axes[columns], np.eye(columns.size)[clipped]])
     found = climb_multipliers(
         np.concatenate([multipliers[0], none]), np.concatenate([slopes[0], none]),
-        np.vstack([layer.weight[:, columns] * body.axes[columns], np.eye(columns.size)[clipped]]),
+        np.ascontiguousarray(steep),  # one layout, one compiled version
         np.concatenate([layer.weight @ origin + layer.bias, none]),
         np.concatenate([at.low, low[clipped]]), np.concatenate([at.high, high[clipped]]), _SWEEPS,
     )[: multipliers.shape[1]]  # fmt: skip
