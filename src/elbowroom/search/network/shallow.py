@@ -153,11 +153,11 @@ class ShallowTree:
         for _ in range(POLISHES):
             known = len(hunt.scenarios)
             fixed = part.polished(moves, v)
-            if not improve(hunt, x, rounds=3, part=fixed):
-                improve(hunt, x, rounds=3, part=fixed.near(v, NEAR * max(bound, moves.measure(v))))
-            if hunt.best_distance * (1.0 - TOLERANCES.continuous_gap) <= bound:
-                self.loose = min(self.loose, bound)
-                return True
+            for around in (fixed, fixed.near(v, NEAR * max(bound, moves.measure(v)))):
+                improve(hunt, x, rounds=3, part=around)
+                if hunt.best_distance * (1.0 - TOLERANCES.continuous_gap) <= bound:
+                    self.loose = min(self.loose, bound)
+                    return True
             if len(hunt.scenarios) > known or hunt.clock.expired:
                 break
             if not hunt.aim_lower():  # the margin cost more than the gap allows
