@@ -6,9 +6,14 @@ installation, and no time limit should be spent on it. One line on the log says 
 
 from __future__ import annotations
 
+import gc
 import logging
+import os
+import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Final
 
 from elbowroom.problem import Ball, Box, Diamond
@@ -16,18 +21,25 @@ from elbowroom.problem.rooms import Shape
 
 _ROOMS: Final = {Shape.BOX: Box(0.1), Shape.BALL: Ball(0.1), Shape.DIAMOND: Diamond(0.1)}
 _NORMS: Final = {Shape.BOX: "linf", Shape.BALL: "l2", Shape.DIAMOND: "l1"}
-_DURATION: Final = "10 to 30 s"
+_DURATION: Final = "5 to 20 s"
+_BALLS: Final = "balls"  # the part of the work that a second process takes over
+_PATIENCE: Final = 3600.0  # seconds for a tiny question: on a busy machine compiling must not run out of its time
 _begun: Final[set[Shape]] = set()
 _begun_networks: Final[set[Shape]] = set()
 LOGGER = logging.getLogger("elbowroom")
 
 
-def ready(shape: Shape) -> None:
-    """Load, or compile if need be, what questions about trees and rooms of this shape need; at once the second time."""
+def ready(shape: Shape, alone: bool = False) -> None:
+    """Load, or compile if need be, what questions about trees and rooms of this shape need; at once the second time.
+
+    ``alone``: without the kernels of boxes, which another process sees to.
+    """
     if shape in _begun:
         return
     _begun.add(shape)  # first: the tiny question below asks for the same
-    if shape is not Shape.BOX:
+    if alone:
+        _begun.add(Shape.BOX)
+    elif shape is not Shape.BOX:
         ready(Shape.BOX)  # hard questions about balls and diamonds begin with boxes
     _announce(shape)
     import numpy as np
@@ -46,8 +58,9 @@ def ready(shape: Shape) -> None:
     model = TreeEnsemble(info, roots, feature, cut, left, right, value, np.zeros(1))
     explainer = Explainer(model)
     try:
-        explainer.explain(np.zeros(2), room=_ROOMS[shape])
-        explainer.radius(np.zeros(2), _NORMS[shape])
+        with _no_collection():
+            explainer.explain(np.zeros(2), room=_ROOMS[shape], time_limit=_PATIENCE)
+            explainer.radius(np.zeros(2), _NORMS[shape], time_limit=_PATIENCE)
     except BaseException:
         _begun.discard(shape)  # interrupted: the next question tries again
         raise
@@ -60,7 +73,7 @@ def ready_networks(shape: Shape) -> None:
     _begun_networks.add(shape)
     import numpy as np
 
-    from elbowroom.certify.corners import depth_first
+    from elbowroom.certify.corners import prove_corners
     from elbowroom.certify.dual_ascent import climb_multipliers
     from elbowroom.explainer import Explainer
     from elbowroom.models import Affine, Decision, Link, ModelInfo, ReluNetwork
@@ -69,19 +82,33 @@ def ready_networks(shape: Shape) -> None:
     first = Affine.exact(np.array([[1.0, -1.0], [-1.0, 1.0]]), np.array([0.1, -0.1]))
     last = Affine.exact(np.array([[1.0, 1.0]]), np.array([-1.0]))
     one, line, square = np.ones(1), np.ones(2), np.eye(2)
-    depth_first(0.0, line, square, square, line, -line, -9.0, 1)  # easy questions do not come this far
-    climb_multipliers(one, one, np.ones((1, 2)), one, -one, one, 1)
     try:
-        for layers in ((first, last), (first, first, last)):
-            Explainer(ReluNetwork(info, layers)).explain(np.zeros(2), room=_ROOMS[shape])
+        with _no_collection():
+            prove_corners(0.0, line, square, square, line, -line, -9.0, 1)  # easy questions do not come this far
+            climb_multipliers(one, line, one, np.ones((1, 2)), one, -one, one, np.empty((3, 2)), 1)
+            for layers in ((first, last), (first, first, last)):
+                Explainer(ReluNetwork(info, layers)).explain(np.zeros(2), room=_ROOMS[shape], time_limit=_PATIENCE)
     except BaseException:
         _begun_networks.discard(shape)
         raise
 
 
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Without the garbage collector, which looks through the compiler's millions of objects again and again: a fifth of
+    the time of compiling, and it finds nothing."""
+    active = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if active:
+            gc.enable()
+
+
 def _announce(shape: Shape) -> None:
     """Say that the next seconds go into compiling, if they do. A warning is shown even where no log is set up."""
-    from elbowroom.search.trees.compiled import Readiness, readiness
+    from elbowroom.compiling import Readiness, readiness
 
     if shape is Shape.BOX:
         from elbowroom.search.trees.expand import expand
@@ -111,8 +138,16 @@ def _announce(shape: Shape) -> None:
 
 
 def warm() -> float:
-    """Run every kernel on a tiny question and return the seconds it took."""
+    """Run every kernel on a tiny question and return the seconds it took. With a second core, balls are compiled there
+    at the same time; where that process fails, this one does its part."""
     start = time.perf_counter()
+    beside = None
+    if len(os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else range(os.cpu_count() or 1)) > 1:
+        beside = subprocess.Popen([sys.executable, "-m", "elbowroom.warm", _BALLS])
+    ready(Shape.BOX)
+    ready_networks(Shape.BOX)
+    if beside is not None:
+        beside.wait()
     for shape in Shape:
         ready(shape)
         ready_networks(shape)
@@ -120,6 +155,9 @@ def warm() -> float:
 
 
 if __name__ == "__main__":
-    from elbowroom.warm import warm as warm_module  # not this copy: the questions asked inside come back to that one
+    from elbowroom import warm as module  # not this copy: the questions asked inside come back to that one
 
-    sys.stderr.write(f"kernels ready in {warm_module():.1f} s\n")
+    if sys.argv[1:] == [_BALLS]:
+        module.ready(Shape.BALL, alone=True)
+    else:
+        sys.stderr.write(f"kernels ready in {module.warm():.1f} s\n")

@@ -80,7 +80,7 @@ def test_unknown_is_exit_four_and_interrupted_130(files: Path, monkeypatch: pyte
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--radii", "0.01,x"), "'x' is not a number"),
+        (("--radii", "0.01,x"), "'x' is not a finite number"),
         (("--radii", "-0.1,0.2"), "radii[0]"),
         (("--radii", "0.1,0.1"), "twice"),
         (("--radii", "0.1", "--breakpoints", "--smallest-jump", "0"), "smallest_jump"),

@@ -21,9 +21,9 @@ import numpy as np
 
 from elbowroom.certify.inputs import InputSet
 from elbowroom.certify.intervals import Interval
-from elbowroom.compiling import compiled
+from elbowroom.compiling import kernel
 from elbowroom.models import Affine
-from elbowroom.numerics import TINY, Floats, gamma
+from elbowroom.numerics import TINY, Floats, Ints, gamma
 
 _LARGER = 0.2  # weight of the better side when an input is chosen; the worse side has weight 1
 _ROOM_FOR_ERRORS = 4.0
@@ -61,24 +61,32 @@ def proven_at_corners(
     if not (math.isfinite(goal) and np.isfinite(g).all() and np.isfinite(mixed).all() and np.isfinite(rest).all()):
         return None
     parts = max(int(work / (columns.size * max(rest.shape[0], 1))), 1)
-    smallest = depth_first(
+    smallest = prove_corners(
         base, g, np.ascontiguousarray(mixed.T), np.ascontiguousarray(rest.T), z0[upper], v[upper], goal, parts
     )
     return smallest - error if smallest >= goal else None
 
 
-@compiled
-def depth_first(
+def prove_corners(
     base: float, g: Floats, beta: Floats, rest: Floats, z0: Floats, v: Floats, goal: float, parts: int
 ) -> float:
     """The smallest bound among the parts that cover the box, each at least ``goal``; -inf if a corner is below it or
     more than ``parts`` parts would have to be divided."""
     n, q = beta.shape
-    falling = np.zeros((n + 1, q))  # max of -beta.t over the part, per depth
-    rising = np.zeros((n + 1, q))  # z0 + max of (a - beta).t
-    linear = np.zeros(n + 1)  # base + min of g.t
-    linear[0] = base
-    rising[0] = z0
+    falling, rising, linear = np.zeros((n + 1, q)), np.zeros((n + 1, q)), np.zeros(n + 1)
+    linear[0], rising[0] = base, z0
+    free, chosen, waiting = np.ones(n, dtype=np.int64), np.zeros(n, dtype=np.int64), np.zeros((n, 2), dtype=np.int64)
+    return float(_depth_first(g, beta, rest, v, goal, parts, falling, rising, linear, free, chosen, waiting))
+
+
+@kernel
+def _depth_first(
+    g: Floats, beta: Floats, rest: Floats, v: Floats, goal: float, parts: int,
+    falling: Floats, rising: Floats, linear: Floats, free: Ints, chosen: Ints, waiting: Ints,
+) -> float:  # fmt: skip
+    """Per depth: falling, the max of -beta.t over the part; rising, z0 + max of (a - beta).t; linear, base + min of g.t;
+    and waiting, the ends of the chosen input that are not yet done."""
+    n, q = beta.shape
     for i in range(n):
         linear[0] += min(g[i], 0.0)
         for k in range(q):
@@ -90,9 +98,6 @@ def depth_first(
     if value >= goal:
         return value
     smallest = np.inf
-    free = np.ones(n, dtype=np.bool_)
-    chosen = np.zeros(n, dtype=np.int64)
-    waiting = np.zeros((n, 2), dtype=np.bool_)  # ends of the chosen input that are not yet done
     depth = divided = 0
     while True:
         divided += 1
@@ -100,7 +105,7 @@ def depth_first(
             return -np.inf
         best, best_score, at_zero, at_one = -1, -np.inf, 0.0, 0.0
         for i in range(n):
-            if not free[i]:
+            if free[i] == 0:
                 continue
             zero = linear[depth] - min(g[i], 0.0)
             one = zero + g[i]
@@ -109,25 +114,26 @@ def depth_first(
                 rise = rising[depth, k] - max(rest[i, k], 0.0)
                 zero += v[k] * max(fall, rise)
                 one += v[k] * max(fall - beta[i, k], rise + rest[i, k])
-            score = min(zero, one, goal) + _LARGER * min(max(zero, one), goal)
+            score = min(min(zero, one), goal) + _LARGER * min(max(zero, one), goal)
             if score > best_score:
                 best, best_score, at_zero, at_one = i, score, zero, one
         if best < 0:
             return -np.inf
         chosen[depth] = best
-        free[best] = False
-        waiting[depth, 0], waiting[depth, 1] = not at_zero >= goal, not at_one >= goal
-        if not waiting[depth, 0]:
+        free[best] = 0
+        waiting[depth, 0] = 0 if at_zero >= goal else 1
+        waiting[depth, 1] = 0 if at_one >= goal else 1
+        if waiting[depth, 0] == 0:
             smallest = min(smallest, at_zero)
-        if not waiting[depth, 1]:
+        if waiting[depth, 1] == 0:
             smallest = min(smallest, at_one)
-        while not (waiting[depth, 0] or waiting[depth, 1]):
-            free[chosen[depth]] = True
+        while waiting[depth, 0] + waiting[depth, 1] == 0:
+            free[chosen[depth]] = 1
             if depth == 0:
                 return smallest
             depth -= 1
-        end = 0 if waiting[depth, 0] else 1
-        waiting[depth, end] = False
+        end = 1 - waiting[depth, 0]
+        waiting[depth, end] = 0
         i = chosen[depth]
         linear[depth + 1] = linear[depth] - min(g[i], 0.0) + end * g[i]
         for k in range(q):

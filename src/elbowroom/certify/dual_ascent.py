@@ -18,7 +18,7 @@ import numpy as np
 
 from elbowroom.certify.inputs import InputSet
 from elbowroom.certify.intervals import Interval
-from elbowroom.compiling import compiled
+from elbowroom.compiling import kernel
 from elbowroom.models import Affine
 from elbowroom.numerics import Floats
 
@@ -36,28 +36,34 @@ def climb(multipliers: Floats, slopes: Floats, layer: Affine, at: Interval, inpu
     high = (inputs.upper - body.center)[columns] / body.axes[columns]
     clipped = (low > -1.0 + _HARDLY) | (high < 1.0 - _HARDLY)
     none = np.zeros(int(clipped.sum()))
+    found = np.concatenate([multipliers[0], none])
     steep = np.vstack([layer.weight[:, columns] * body.axes[columns], np.eye(columns.size)[clipped]])
-    found = climb_multipliers(
-        np.concatenate([multipliers[0], none]), np.concatenate([slopes[0], none]),
-        np.ascontiguousarray(steep),  # one layout, one compiled version
+    steep = np.ascontiguousarray(steep)  # one layout, one compiled version
+    climb_multipliers(
+        found, found @ steep, np.concatenate([slopes[0], none]), steep,
         np.concatenate([layer.weight @ origin + layer.bias, none]),
-        np.concatenate([at.low, low[clipped]]), np.concatenate([at.high, high[clipped]]), _SWEEPS,
-    )[: multipliers.shape[1]]  # fmt: skip
+        np.concatenate([at.low, low[clipped]]), np.concatenate([at.high, high[clipped]]),
+        np.empty((3, 2)), _SWEEPS,
+    )  # fmt: skip
+    found = found[: multipliers.shape[1]]
     return np.where(np.isfinite(found), found, multipliers[0])[None]
 
 
-@compiled
+@kernel
 def climb_multipliers(
-    m: Floats, slope: Floats, steep: Floats, middle: Floats, low: Floats, high: Floats, sweeps: int
-) -> Floats:
+    m: Floats, v: Floats, slope: Floats, steep: Floats, middle: Floats, low: Floats, high: Floats, line: Floats,
+    sweeps: int,
+) -> None:  # fmt: skip
+    """Improve m in place, and v = m @ steep with it. line: value at m = 0 and slope in m of the lines whose minimum is g."""
     n = m.size
-    v = m @ steep
-    line = np.empty((3, 2))  # value at m = 0 and slope in m of the lines whose minimum is g
     for _ in range(sweeps):
         moved = 0.0
         for i in range(n):
-            w = steep[i]
-            ww, vw, vv = w @ w, v @ w, v @ v
+            ww, vw, vv = 0.0, 0.0, 0.0
+            for f in range(v.size):
+                ww += steep[i, f] * steep[i, f]
+                vw += v[f] * steep[i, f]
+                vv += v[f] * v[f]
             if ww == 0.0:
                 continue
             line[0, 0], line[0, 1] = slope[i] * max(low[i], 0.0), -low[i]
@@ -93,9 +99,12 @@ def climb_multipliers(
                         best, best_value = candidate, value + least
             step = best - m[i]
             if step != 0.0:
-                v += step * w
+                for f in range(v.size):
+                    v[f] += step * steep[i, f]
                 m[i] = best
                 moved = max(moved, abs(step) * math.sqrt(ww))
-        if moved <= 1e-10 * math.sqrt(v @ v):
+        length = 0.0
+        for f in range(v.size):
+            length += v[f] * v[f]
+        if moved <= 1e-10 * math.sqrt(length):
             break
-    return m

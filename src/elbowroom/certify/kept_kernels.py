@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from elbowroom.compiling import compiled
+from elbowroom.compiling import kernel
 from elbowroom.numerics import Floats, Ints
 
 # How `explore` stopped.
@@ -28,7 +28,7 @@ BAD: Final = 1
 DOUBT: Final = 2  # too close to a tie to tell in floating point
 
 
-@compiled
+@kernel
 def explore(
     roots: Ints, kind: Ints, cell: Ints, left: Ints, right: Ints, value: Floats, base: Floats, win: Floats, lose: Floats,
     start: Ints, cdf: Floats, low: Ints, high: Ints, mass: Floats, heap: Ints, counts: Ints, totals: Floats,

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final, TypeVar
+from typing import Final
 
-import numba
-
+from elbowroom.compiling import inner_kernel, kernel
 from elbowroom.numerics import Floats, Ints
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 # How `descend` stopped.
 FINISHED: Final = 0  # every range was proven good
@@ -18,25 +14,7 @@ PAUSED: Final = 2  # the share of work is used up; call again
 CROWDED: Final = 3  # the pool is too small; call again with a larger one
 
 
-def _compiled(function: F, **options: bool) -> F:
-    """Compiled on first use and kept on disk if numba finds a place for it; else in every process anew.
-
-    Kernels make no arrays (no references to count), and no exceptions: an index or a division is what it is in C.
-    """
-    options |= {"_nrt": False, "no_cfunc_wrapper": True}
-    make: Any = numba.njit
-    try:
-        return make(cache=True, error_model="numpy", **options)(function)
-    except RuntimeError:  # there is no directory that may be written to
-        return make(error_model="numpy", **options)(function)
-
-
-def _inner(function: F) -> F:
-    """Called by kernels only: without the entry for Python."""
-    return _compiled(function, no_cpython_wrapper=True)
-
-
-@_inner
+@inner_kernel
 def _first_above(values: Floats, begin: int, end: int, x: float) -> int:
     """The first index in begin..end whose value is > x."""
     while begin < end:
@@ -48,7 +26,7 @@ def _first_above(values: Floats, begin: int, end: int, x: float) -> int:
     return begin
 
 
-@_compiled
+@kernel
 def restrict_leaves(
     offsets: Ints, lower: Floats, upper: Floats, body_low: Floats, body_high: Floats, columns: Ints, start: Ints,
     last: Floats, tree_start: Ints, rows: Ints, entry_start: Ints, entries: Ints,
@@ -89,7 +67,7 @@ def restrict_leaves(
     return n_entries
 
 
-@_inner
+@inner_kernel
 def _range_cost(cost: Floats, begin: int, home: int, low: int, high: int) -> float:
     """Cost of the cell of low..high that is nearest to the home cell."""
     if low > home:
@@ -99,7 +77,7 @@ def _range_cost(cost: Floats, begin: int, home: int, low: int, high: int) -> flo
     return 0.0
 
 
-@_inner
+@inner_kernel
 def _one_hot(low: Ints, high: Ints, group_start: Ints, group_member: Ints) -> bool:
     """Tighten the ranges {0}, {1}, {0, 1} of free groups in place; False if no one-hot vector is left."""
     for g in range(group_start.size - 1):
@@ -118,7 +96,7 @@ def _one_hot(low: Ints, high: Ints, group_start: Ints, group_member: Ints) -> bo
     return True
 
 
-@_compiled
+@kernel
 def descend(
     value: Floats, base: float, slack: float, limit: float, share: int,
     start: Ints, cost: Floats, home: Ints, group_start: Ints, group_member: Ints,

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from elbowroom.compiling import compiled
 from elbowroom.numerics import Floats, Ints
-from elbowroom.search.network.envelope import envelope, supports
+from elbowroom.search.network.envelope import envelopes, supports
 from elbowroom.search.network.first_layer import FirstLayer, Scope
 from elbowroom.search.network.region import Reach
 
@@ -30,18 +29,6 @@ class Layer:
     high: Floats
     top: Floats
     slope: Floats
-
-
-@compiled
-def _envelopes(
-    state: Ints, constant: Floats, linear: Floats, caps: Floats, cost: Floats, budget: float, w: Floats
-) -> tuple[Floats, Floats]:
-    top = np.zeros(state.size)
-    slope = np.zeros((state.size, w.size))
-    for q in range(state.size):
-        if state[q] == 2:
-            top[q] = envelope(constant[q], linear[q], caps, cost, budget, w, slope[q])
-    return top, slope
 
 
 class DeepBounds(FirstLayer):
@@ -71,7 +58,8 @@ class DeepBounds(FirstLayer):
                 if (active and high[q] < 0.0) or (not active and low[q] > 0.0):
                     return None
                 state[q] = ON if active else OFF
-            top, slope = _envelopes(state, upper[0], upper[1], *args, np.clip(w, 0.0, scope.caps))
+            chosen = (state == OPEN).astype(np.int64)
+            top, slope = envelopes(chosen, upper[0], upper[1], *args, np.clip(w, 0.0, scope.caps))
             found.append(Layer(state, low, high, top, slope))
             on, open_ = state == ON, state == OPEN
             keep = np.where(on, 1.0, np.where(open_, high > -low, 0.0))

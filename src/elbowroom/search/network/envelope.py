@@ -15,12 +15,70 @@ from __future__ import annotations
 
 import numpy as np
 
-from elbowroom.compiling import compiled
-from elbowroom.numerics import Floats
+from elbowroom.compiling import inner_kernel, kernel
+from elbowroom.numerics import Floats, Ints
 
 
-@compiled
-def support(g: Floats, h: Floats, cost: Floats, budget: float) -> float:
+def supports(G: Floats, h: Floats, cost: Floats, budget: float) -> Floats:
+    """max g.w over 0 <= w <= h, cost.w <= budget for every row g of G; costs are 0 or 1."""
+    out = np.empty(G.shape[0])
+    _supports(G, h, cost, budget, out, np.empty(h.size, dtype=np.int64))
+    return out
+
+
+def envelopes(
+    chosen: Ints, z0: Floats, A: Floats, h: Floats, cost: Floats, budget: float, w: Floats
+) -> tuple[Floats, Floats]:
+    """Intercepts and slopes of the linear upper bounds of relu(z0_q + A_q.w) that are best at w; zero where chosen_q is."""
+    top, slope = np.zeros(chosen.size), np.zeros((chosen.size, w.size))
+    _envelopes(chosen, z0, A, h, cost, budget, w, top, slope, *_desk(w.size))
+    return top, slope
+
+
+def relaxed_sum(
+    out: Floats, z0: Floats, A: Floats, low: Floats, high: Floats, h: Floats, cost: Floats, budget: float, w: Floats,
+    slope: Floats, loss: Floats,
+) -> float:  # fmt: skip
+    """A linear upper bound of sum_q out_q relu(z0_q + A_q.w) on P intersected with low <= z <= high, good at w.
+
+    Negative out_q: the term is concave, its tangent at w is exact there. Positive out_q: the identity or zero where the
+    sign of z is known, else the lower at w of the chord over [low, high] and the envelope over P. Writes the slope and
+    per neuron the loss at w; returns the intercept.
+    """
+    beta, (work, order) = np.empty(w.size), _desk(w.size)
+    return float(_relaxed_sum(out, z0, A, low, high, h, cost, budget, w, slope, loss, beta, work, order))
+
+
+def _desk(n: int) -> tuple[Floats, Ints]:
+    """Room for the envelope's slopes at three lam and one difference, and for an order of the inputs."""
+    return np.empty((4, n)), np.empty(n, dtype=np.int64)
+
+
+# ---- kernels: they make no arrays, which keeps them small ----------------------------------------------------------------
+@inner_kernel
+def _descending(key: Floats, order: Ints) -> None:
+    """Sort all indices by falling key, ties by index (Shell's method)."""
+    n = key.size
+    for i in range(n):
+        order[i] = i
+    gap = 1
+    while gap < n // 3:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for i in range(gap, n):
+            item = order[i]
+            j = i
+            while j >= gap and (
+                key[order[j - gap]] < key[item] or (key[order[j - gap]] == key[item] and order[j - gap] > item)
+            ):
+                order[j] = order[j - gap]
+                j -= gap
+            order[j] = item
+        gap //= 3
+
+
+@inner_kernel
+def _support(g: Floats, h: Floats, cost: Floats, budget: float, order: Ints) -> float:
     """max g.w over 0 <= w <= h, cost.w <= budget; costs are 0 or 1."""
     total = 0.0
     used = 0.0
@@ -40,8 +98,9 @@ def support(g: Floats, h: Floats, cost: Floats, budget: float) -> float:
                 total += g[i] * h[i]
         return total
     left = budget
-    order = np.argsort(-g)
-    for i in order:
+    _descending(g, order)
+    for k in range(g.size):
+        i = order[k]
         if g[i] <= 0.0 or left <= 0.0:
             break
         if cost[i] == 0.0:
@@ -52,18 +111,15 @@ def support(g: Floats, h: Floats, cost: Floats, budget: float) -> float:
     return total
 
 
-@compiled
-def supports(G: Floats, h: Floats, cost: Floats, budget: float) -> Floats:
-    """`support` of every row."""
-    out = np.empty(G.shape[0])
+@kernel
+def _supports(G: Floats, h: Floats, cost: Floats, budget: float, out: Floats, order: Ints) -> None:
     for j in range(G.shape[0]):
-        out[j] = support(G[j], h, cost, budget)
-    return out
+        out[j] = _support(G[j], h, cost, budget, order)
 
 
-@compiled
+@inner_kernel
 def _slope_at(
-    lam: float, z0: float, a: Floats, order: np.ndarray, h: Floats, cost: Floats, budget: float, w: Floats, beta: Floats
+    lam: float, z0: float, a: Floats, order: Ints, h: Floats, cost: Floats, budget: float, w: Floats, beta: Floats
 ) -> float:
     """Fill the knapsack for one lam; writes the slope in w into ``beta`` and returns the slope in lam."""
     spent = 0.0
@@ -74,7 +130,8 @@ def _slope_at(
             total += w[i]
     most, least = lam * budget, total - (1.0 - lam) * budget
     kappa = 0.0
-    for i in order:
+    for k in range(a.size):
+        i = order[k]
         if cost[i] == 0.0:
             continue
         amount = min(w[i], lam * h[i]) - max(0.0, w[i] - (1.0 - lam) * h[i])
@@ -103,8 +160,10 @@ def _slope_at(
     return slope
 
 
-@compiled
-def envelope(z0: float, a: Floats, h: Floats, cost: Floats, budget: float, w: Floats, beta: Floats) -> float:
+@inner_kernel
+def _envelope(
+    z0: float, a: Floats, h: Floats, cost: Floats, budget: float, w: Floats, beta: Floats, work: Floats, order: Ints
+) -> float:
     """Write the slope of the best linear upper bound at w into ``beta``; return its intercept alpha."""
     simplex = True
     for i in range(a.size):
@@ -116,56 +175,56 @@ def envelope(z0: float, a: Floats, h: Floats, cost: Floats, budget: float, w: Fl
         for i in range(a.size):
             beta[i] = (max(z0 + budget * a[i], 0.0) - floor) / budget if budget > 0.0 else 0.0
         return floor
-    order = np.argsort(-a)
-    left = np.empty(a.size)
-    right = np.empty(a.size)
+    _descending(a, order)
+    left, right, trial, difference = work[0], work[1], work[2], work[3]
     low, high = 0.0, 1.0
     down = _slope_at(0.0, z0, a, order, h, cost, budget, w, left)
     up = _slope_at(1.0, z0, a, order, h, cost, budget, w, right)
     if down <= 0.0:
-        beta[:] = left
+        for i in range(a.size):
+            beta[i] = left[i]
     elif up >= 0.0:
-        beta[:] = right
+        for i in range(a.size):
+            beta[i] = right[i]
     else:
-        trial = np.empty(a.size)
         for _ in range(30):
             middle = 0.5 * (low + high)
             slope = _slope_at(middle, z0, a, order, h, cost, budget, w, trial)
             if slope > 0.0:
                 low, down = middle, slope
-                left[:] = trial
+                left, trial = trial, left
             else:
                 high, up = middle, slope
-                right[:] = trial
+                right, trial = trial, right
         share = down / (down - up)
         for i in range(a.size):
             beta[i] = (1.0 - share) * left[i] + share * right[i]
-    return max(support(-beta, h, cost, budget), z0 + support(a - beta, h, cost, budget))
+    for i in range(a.size):
+        difference[i] = -beta[i]
+    alpha = _support(difference, h, cost, budget, order)
+    for i in range(a.size):
+        difference[i] = a[i] - beta[i]
+    return max(alpha, z0 + _support(difference, h, cost, budget, order))
 
 
-@compiled
-def relaxed_sum(
-    out: Floats,
-    z0: Floats,
-    A: Floats,
-    low: Floats,
-    high: Floats,
-    h: Floats,
-    cost: Floats,
-    budget: float,
-    w: Floats,
-    slope: Floats,
-    loss: Floats,
-) -> float:
-    """A linear upper bound of sum_q out_q relu(z0_q + A_q.w) on P intersected with low <= z <= high, good at w.
+@kernel
+def _envelopes(
+    chosen: Ints, z0: Floats, A: Floats, h: Floats, cost: Floats, budget: float, w: Floats, top: Floats, slope: Floats,
+    work: Floats, order: Ints,
+) -> None:  # fmt: skip
+    for q in range(chosen.size):
+        if chosen[q] != 0:
+            top[q] = _envelope(z0[q], A[q], h, cost, budget, w, slope[q], work, order)
 
-    Negative out_q: the term is concave, its tangent at w is exact there. Positive out_q: the identity or zero where the
-    sign of z is known, else the lower at w of the chord over [low, high] and the envelope over P. Writes the slope and
-    per neuron the loss at w; returns the intercept.
-    """
+
+@kernel
+def _relaxed_sum(
+    out: Floats, z0: Floats, A: Floats, low: Floats, high: Floats, h: Floats, cost: Floats, budget: float, w: Floats,
+    slope: Floats, loss: Floats, beta: Floats, work: Floats, order: Ints,
+) -> float:  # fmt: skip
     intercept = 0.0
-    slope[:] = 0.0
-    beta = np.empty(w.size)
+    for i in range(w.size):
+        slope[i] = 0.0
     for q in range(out.size):
         loss[q] = 0.0
         if out[q] == 0.0:
@@ -182,7 +241,7 @@ def relaxed_sum(
             continue
         steep = high[q] / (high[q] - low[q])
         chord = steep * (z - low[q])
-        alpha = envelope(z0[q], A[q], h, cost, budget, w, beta)
+        alpha = _envelope(z0[q], A[q], h, cost, budget, w, beta, work, order)
         value = alpha
         for i in range(w.size):
             value += beta[i] * w[i]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from elbowroom.search.network.envelope import envelope, relaxed_sum, support
+from elbowroom.search.network.envelope import envelopes, relaxed_sum, supports
 
 
 def random_set(rng: np.random.Generator, size: int) -> tuple[np.ndarray, np.ndarray, float, np.ndarray]:
@@ -34,7 +34,7 @@ def test_support_is_the_knapsack(seed: int) -> None:
     caps, cost, budget, _ = random_set(rng, 6)
     g = rng.normal(size=6)
     best = linprog(-g, A_ub=cost[None], b_ub=[budget], bounds=np.column_stack([np.zeros(6), caps]))
-    assert support(g, caps, cost, budget) == pytest.approx(-best.fun, abs=1e-9)
+    assert supports(g[None], caps, cost, budget)[0] == pytest.approx(-best.fun, abs=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -46,8 +46,9 @@ def test_envelope_is_valid_and_tight(seed: int) -> None:
         caps, cost = np.full(size, budget), np.ones(size)  # a simplex
         w *= budget / max(budget, float(w.sum()))
     a, z0 = rng.normal(size=size), float(rng.normal() * 0.5)
-    beta = np.empty(size)
-    alpha = envelope(z0, a, caps, cost, budget, w, beta)
+    tops, slopes = envelopes(np.array([1, 0]), np.full(2, z0), np.vstack([a, a]), caps, cost, budget, w)
+    alpha, beta = tops[0], slopes[0]
+    assert tops[1] == 0.0 and not slopes[1].any()  # this one was not asked for
     W = inside(rng, caps, cost, budget, 400)
     assert (alpha + W @ beta >= np.maximum(0.0, z0 + W @ a) - 1e-12).all()
     # the concave envelope at w: maximize a.u + lam z0 over w = u + rest, u in lam P, rest in (1 - lam) P
@@ -66,8 +67,7 @@ def test_relaxed_sum_is_above_the_network(seed: int) -> None:
     rng = np.random.default_rng(seed)
     caps, cost, budget, w = random_set(rng, 5)
     A, z0, out = rng.normal(size=(7, 5)), rng.normal(size=7) * 0.3, rng.normal(size=7)
-    low = np.array([z - support(-a, caps, cost, budget) for z, a in zip(z0, A, strict=True)])
-    high = np.array([z + support(a, caps, cost, budget) for z, a in zip(z0, A, strict=True)])
+    low, high = z0 - supports(-A, caps, cost, budget), z0 + supports(A, caps, cost, budget)
     slope, loss = np.empty(5), np.empty(7)
     intercept = relaxed_sum(out, z0, A, low, high, caps, cost, budget, w, slope, loss)
     W = inside(rng, caps, cost, budget, 400)
