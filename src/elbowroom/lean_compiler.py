@@ -10,18 +10,21 @@ and rewrites programs for features (closures, generators, array expressions) tha
 - passes that have nothing to do are left out.
 
 All of this goes through numba's own door for custom compilers (``pipeline_class``). The steps behind that door are
-numba's internals: where one of them is missing, `lean` offers nothing and kernels are compiled as numba always does.
+numba's internals: with another version than those tried, or where a step is missing, `lean` offers nothing and kernels
+are compiled as numba always does, with the same results.
 """
 
 from __future__ import annotations
 
 from typing import Any, Final
 
+import numba
 from numba.core import codegen, types
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.typing.context import BaseContext
 
 Signature = Any
+TRIED: Final = frozenset({(0, 68)})  # versions of numba with which the tests of all kernels were run
 _NEEDED: Final = (
     (codegen, "create_pass_builder"),
     (codegen.JITCodeLibrary, "_optimize_functions"),
@@ -44,7 +47,7 @@ _NOTHING_TO_DO: Final = frozenset(  # names of numba's passes; one that is unkno
 
 def lean(part: bool) -> dict[str, Any]:
     """The option of ``numba.njit`` that chooses this compiler; none if numba's internals are not those known here."""
-    if not all(hasattr(owner, name) for owner, name in _NEEDED):
+    if numba.version_info.short not in TRIED or not all(hasattr(owner, name) for owner, name in _NEEDED):
         return {}
     return {"pipeline_class": _PartCompiler if part else _WholeCompiler}
 
