@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,8 +14,9 @@ from benchmarks.figures import FIGURES
 from benchmarks.figures.speed import paper_seconds
 from benchmarks.paper import summary
 from benchmarks.published import LIMIT_SECONDS, paper_cells, rows
+from benchmarks.report.control import control_section
 from benchmarks.report.sources import instances, made_by, read
-from benchmarks.report.words import number, pair, share, stops
+from benchmarks.report.words import number, pair, share, stops, table
 from benchmarks.statistics import SOLVED, CellStatistics, by_cell
 
 TABLE_OF_NORM = {"linf": 1, "l2": 2}
@@ -30,6 +31,7 @@ def results_page(figures: Sequence[str]) -> str:
         _table_3(),
         _table_4(),
         _audit(),
+        control_section(),
         *_figures(figures),
         _others(),
     ]
@@ -48,12 +50,6 @@ distance, no bounds. The paper's numbers come from another machine (Apple M1 Pro
 What is counted here and nowhere else: **false points**. Every region is attacked with its corners, every threshold inside
 it with its float neighbours, float32 round trips, points of its surface and (networks) gradient attacks; each point is
 asked of the model object's own `predict`."""
-
-
-def table(header: Sequence[str], lines: Iterable[Sequence[str]], left: int = 1) -> str:
-    """A Markdown table; the first ``left`` columns are text, the others numbers."""
-    marks = ["---"] * left + ["---:"] * (len(header) - left)
-    return "\n".join("| " + " | ".join(line) + " |" for line in [header, marks, *lines])
 
 
 # ---- tables 1 and 2 -----------------------------------------------------------------------------------------------------
@@ -279,7 +275,7 @@ def _others() -> str:
     return "## Further runs\n\n" + table(["command", "summary", "file"], lines, left=3) if lines else ""
 
 
-OTHERS = ("agreement", "control", "heuristic", "kept", "brute", "boxes", "networks-bounded", "networks-large", "networks-control", "peers",
+OTHERS = ("agreement", "heuristic", "kept", "brute", "boxes", "diamonds", "networks-bounded", "networks-large", "networks-control", "peers",
           "realistic", "reuse", "startup")  # fmt: skip
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 
 def number(value: float | None, pattern: str) -> str:
@@ -25,3 +25,9 @@ def stops(count: int, radius: float | None) -> str:
 
 def share(values: Sequence[bool]) -> str:
     return f"{100 * sum(values) / len(values):.0f} %" if values else "-"
+
+
+def table(header: Sequence[str], lines: Iterable[Sequence[str]], left: int = 1) -> str:
+    """A Markdown table; the first ``left`` columns are text, the others numbers."""
+    marks = ["---"] * left + ["---:"] * (len(header) - left)
+    return "\n".join("| " + " | ".join(line) + " |" for line in [header, marks, *lines])

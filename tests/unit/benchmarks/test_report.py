@@ -18,8 +18,8 @@ from benchmarks.figures.lipschitz import stand_in
 from benchmarks.figures.overfitting import pack, unpack
 from benchmarks.figures.speed import paper_seconds
 from benchmarks.report import sources
-from benchmarks.report.markdown import table
-from benchmarks.report.words import pair, stops
+from benchmarks.report.control import control_section
+from benchmarks.report.words import pair, stops, table
 from benchmarks.statistics import mean_and_error, statistics
 
 HERE = {"commit": "0" * 40, "command": "python -m benchmarks paper", "python": "3.11", "machine": "a machine",
@@ -124,3 +124,19 @@ def test_the_stand_in_is_continuous_and_tells_the_classes_apart() -> None:
 def test_grids_survive_packing() -> None:
     grid = (np.random.default_rng(0).random((30, 40)) < 0.5).astype(int)
     assert np.array_equal(unpack(pack(grid)), grid)
+
+
+def test_the_control_stands_model_by_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def entry(method: str, row: int, seconds: float, status: str = "OPTIMAL") -> dict[str, Any]:
+        place = {"data": "diabetes", "model": "RF-5", "norm": "l2", "row": row, "method": method, "limit": 10.0}
+        parts = {} if method == "auto" else {"iterations": 3, "master": [1.0, 2.0], "adversary": [0.5]}
+        return {**place, "status": status, "seconds": seconds, **parts}
+
+    entries = [entry("auto", row, 0.01) for row in range(2)]
+    entries += [entry("HiGHS", 0, 1.0), entry("HiGHS", 1, 10.0, "CERTIFIED"), entry("SCIP", 0, 3.0)]
+    content = {"environment": HERE, "summary": {"questions": 2, "contradictions": 0}, "instances": entries}
+    (tmp_path / "control.json").write_text(json.dumps(content))
+    monkeypatch.setattr(sources, "RESULTS", tmp_path)
+    text = control_section()
+    line = "| RF-5 | l2 | 0.0100 | 1 of 2 | 5.50 | 3 | 1.500 | 0.500 | 100 | 1 of 1 | 3.00 | 3 | 1.500 | 0.500 | 300 |"
+    assert line in text.splitlines() and "limit of 10 s" in text
