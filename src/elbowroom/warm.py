@@ -14,10 +14,14 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from elbowroom.problem import Ball, Box, Diamond
 from elbowroom.problem.rooms import Shape
+
+if TYPE_CHECKING:
+    from elbowroom.compiling import Readiness
+    from elbowroom.explainer import Explainer
 
 _ROOMS: Final = {Shape.BOX: Box(0.1), Shape.BALL: Ball(0.1), Shape.DIAMOND: Diamond(0.1)}
 _NORMS: Final = {Shape.BOX: "linf", Shape.BALL: "l2", Shape.DIAMOND: "l1"}
@@ -42,6 +46,18 @@ def ready(shape: Shape, alone: bool = False) -> None:
     elif shape is not Shape.BOX:
         ready(Shape.BOX)  # hard questions about balls and diamonds begin with boxes
     _announce(shape)
+    try:
+        with _no_collection():
+            explainer = _two_stumps()
+            explainer.explain([0.0, 0.0], room=_ROOMS[shape], time_limit=_PATIENCE)
+            explainer.radius([0.0, 0.0], _NORMS[shape], time_limit=_PATIENCE)
+    except BaseException:
+        _begun.discard(shape)  # interrupted: the next question tries again
+        raise
+
+
+def _two_stumps() -> Explainer:
+    """The smallest model that all kernels for trees can work on."""
     import numpy as np
 
     from elbowroom.explainer import Explainer
@@ -56,14 +72,7 @@ def ready(shape: Shape, alone: bool = False) -> None:
     value = np.array([[0.0], [-1.0], [1.0], [0.0], [-0.5], [0.25]])
     cut = np.array([0.5, 0.0, 0.0, 0.5, 0.0, 0.0])
     model = TreeEnsemble(info, roots, feature, cut, left, right, value, np.zeros(1))
-    explainer = Explainer(model)
-    try:
-        with _no_collection():
-            explainer.explain(np.zeros(2), room=_ROOMS[shape], time_limit=_PATIENCE)
-            explainer.radius(np.zeros(2), _NORMS[shape], time_limit=_PATIENCE)
-    except BaseException:
-        _begun.discard(shape)  # interrupted: the next question tries again
-        raise
+    return Explainer(model)
 
 
 def ready_networks(shape: Shape) -> None:
@@ -106,19 +115,25 @@ def _no_collection() -> Iterator[None]:
             gc.enable()
 
 
-def _announce(shape: Shape) -> None:
-    """Say that the next seconds go into compiling, if they do. A warning is shown even where no log is set up."""
-    from elbowroom.compiling import Readiness, readiness
+def _readiness(shape: Shape) -> Readiness:
+    """Of the largest kernel that questions about rooms of this shape need."""
+    from elbowroom.compiling import readiness
 
     if shape is Shape.BOX:
         from elbowroom.search.trees.expand import expand
 
-        state, rooms = readiness(expand), "boxes"
-    else:
-        from elbowroom.search.trees.ball_entry import run
+        return readiness(expand)
+    from elbowroom.search.trees.ball_entry import run
 
-        state, rooms = readiness(run), "balls and diamonds"
-    match state:
+    return readiness(run)
+
+
+def _announce(shape: Shape) -> None:
+    """Say that the next seconds go into compiling, if they do. A warning is shown even where no log is set up."""
+    from elbowroom.compiling import Readiness
+
+    rooms = "boxes" if shape is Shape.BOX else "balls and diamonds"
+    match _readiness(shape):
         case Readiness.READY:
             return
         case Readiness.COMPILE_ONCE:
@@ -137,12 +152,19 @@ def _announce(shape: Shape) -> None:
             )
 
 
+def _cores() -> int:
+    """How many this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def warm() -> float:
     """Run every kernel on a tiny question and return the seconds it took. With a second core, balls are compiled there
     at the same time; where that process fails, this one does its part."""
+    from elbowroom.compiling import Readiness
+
     start = time.perf_counter()
     beside = None
-    if len(os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else range(os.cpu_count() or 1)) > 1:
+    if _cores() > 1 and _readiness(Shape.BALL) is Readiness.COMPILE_ONCE:
         beside = subprocess.Popen([sys.executable, "-m", "elbowroom.warm", _BALLS])
     ready(Shape.BOX)
     ready_networks(Shape.BOX)
@@ -151,6 +173,7 @@ def warm() -> float:
     for shape in Shape:
         ready(shape)
         ready_networks(shape)
+    _two_stumps().probability_kept([0.0, 0.0], 0.1)
     return time.perf_counter() - start
 
 
