@@ -65,6 +65,8 @@ class Ensemble(Bundle):
     everything: Words  # (words,) all leaves
     user_start: Ints  # (rivals * dims + 1,) trees of a rival that split on a dimension, at rival * dims + dim
     user: Ints
+    most_leaves: int  # of any tree
+    most_entries: int  # of all leaves of any tree
 
 
 @intrinsic

@@ -80,11 +80,9 @@ class BundleType(types.Type):
             self.places[member] = place, kind
             place += 1 + (kind.ndim if isinstance(kind, types.Array) else 0)
         digest = hashlib.sha256(repr(members).encode()).hexdigest()  # names of compiled functions are made of this
-        super().__init__(name=f"{name}_{digest[:8]}")
-
-    @property
-    def key(self) -> tuple[Any, ...]:
-        return self.name, self.members
+        super().__init__(
+            name=f"{name}_{digest[:16]}"
+        )  # numba's key of a type, too: short, for it is asked at every call
 
 
 @lru_cache(maxsize=256)

@@ -100,6 +100,8 @@ def build_ensemble(
     tables = _tables(low, high, last, word, bit, int(word_start[-1]), table_bytes)
     everything = np.zeros(int(word_start[-1]), np.uint64)
     np.bitwise_or.at(everything, word, bit)
+    entry_start = np.searchsorted(leaf_index, np.arange(leaves.size + 1)).astype(np.int64)
+    ends = np.append(starts, leaves.size)  # of the trees, in leaves
     parts: list[Any] = [
         tree_start,
         word_start,
@@ -109,7 +111,7 @@ def build_ensemble(
         16.0 * EPS * (leaf_index.size + n_trees + 8) * biggest,
         *segments,
         value,
-        np.searchsorted(leaf_index, np.arange(leaves.size + 1)).astype(np.int64),
+        entry_start,
         dim_index.astype(np.int64),
         low[partial].astype(np.int64),
         high[partial].astype(np.int64),
@@ -118,6 +120,8 @@ def build_ensemble(
         *tables,
         everything,
         *_users(rival_of[leaf_index] * last.size + dim_index, owner[leaf_index], base.size * last.size),
+        int(np.diff(ends).max(initial=0)),
+        int(np.diff(entry_start[ends]).max(initial=0)),
     ]
     return Ensemble(*parts)
 

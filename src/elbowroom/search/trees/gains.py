@@ -44,13 +44,7 @@ class Scratch(Bundle):
     def of(cls, model: Ensemble, question: Question) -> Scratch:
         n_dims = question.home.size
         positions = int(question.pos_start[-1])
-        leaves = entries = 1
-        for t in range(model.segment_start.size - 1):
-            own = model.segment_mask[model.segment_start[t] : model.segment_start[t + 1]]
-            first = int(model.segment_first[model.segment_start[t]]) + (int(own[0]) & -int(own[0])).bit_length() - 1
-            size = sum(int(mask).bit_count() for mask in own)
-            leaves = max(leaves, size)
-            entries = max(entries, int(model.entry_start[first + size] - model.entry_start[first]))
+        leaves, entries = max(model.most_leaves, 1), max(model.most_entries, 1)
         n_words, n_entries, n_steps = model.everything.size, entries + 1, positions + n_dims + 1
         return cls(
             np.zeros(n_words, np.uint64),
