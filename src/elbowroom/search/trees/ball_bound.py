@@ -12,44 +12,14 @@ the extra cost sum_R y_R, and reduced prices 1 - load_j for whatever else is pro
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
-import numpy as np
-
-from elbowroom.numerics import Floats, Ints
+from elbowroom.numerics import Ints
 from elbowroom.search.trees.ball_geometry import LARGEST, ROUND, SUM, Geometry, gap_for, guard, move_cost, phi
 from elbowroom.search.trees.ball_regions import Literals, Node, gain_at
-from elbowroom.search.trees.bundle import Bundle
-from elbowroom.search.trees.compiled import inner_kernel, sort_by
+from elbowroom.search.trees.compiled import inner_kernel
 
-MAX_MET = 800  # regions that are compared and covered: the more, the better the bound, and most nodes meet fewer
 SAFE = 1.0 - 1e-9  # lengths that are forced are cut by this factor, so that rounding forces nothing
 HALVINGS = 40
-
-
-@dataclass(frozen=True, eq=False)
-class Cover(Bundle):
-    """Regions that the room at x meets, with the chords of their literals."""
-
-    row: Ints  # (MAX_MET,)
-    value: Floats  # bound of the region alone
-    score: Floats  # how good it is to branch on
-    size: Ints
-    key: Ints  # (MAX_MET, 2 dims): 2 d + up
-    chord: Floats
-    order: Ints
-    rank: Floats
-    load: Floats  # (2 dims,)
-    trial: Floats
-
-    @classmethod
-    def of(cls, n_dims: int) -> Cover:
-        n = MAX_MET + 1
-        return cls(
-            np.zeros(n, np.int64), np.zeros(n), np.zeros(n), np.zeros(n, np.int64), np.zeros((n, 2 * n_dims), np.int64),
-            np.zeros((n, 2 * n_dims)), np.zeros(n, np.int64), np.zeros(n), np.zeros(2 * n_dims),
-            np.zeros(2 * n_dims),
-        )  # fmt: skip
 
 
 @inner_kernel
@@ -160,38 +130,3 @@ def _force_step(node: Node, d: int, way: float, upwards: bool) -> bool:
     else:
         node.high[d] = min(node.high[d], way)
     return not node.low[d] <= node.x[d] <= node.high[d]
-
-
-@inner_kernel
-def cover_bound(cover: Cover, n: int) -> float:
-    """Greedy dual ascent, dearest regions first, once at full steps and once in three smaller ones; fills cover.load."""
-    for i in range(n):
-        cover.order[i] = i
-        cover.rank[i] = -cover.value[i]
-    sort_by(cover.order, cover.rank, n)
-    best = -1.0
-    for run in range(2):
-        total = 0.0
-        for j in range(cover.trial.shape[0]):
-            cover.trial[j] = 0.0
-        for sweep in range(1 if run == 0 else 3):
-            part = 1.0 if run == 0 or sweep == 2 else (0.4 if sweep == 0 else 0.6)
-            for t in range(n):
-                r = cover.order[t]
-                step = math.inf
-                for j in range(cover.size[r]):
-                    rest = 1.0 - cover.trial[cover.key[r, j]]
-                    if rest <= 1e-12:
-                        step = 0.0
-                        break
-                    step = min(step, rest / cover.chord[r, j])
-                if step == 0.0 or step == math.inf:
-                    continue
-                total += step * part
-                for j in range(cover.size[r]):
-                    cover.trial[cover.key[r, j]] += step * part * cover.chord[r, j]
-        if total > best:
-            best = total
-            for j in range(cover.trial.shape[0]):
-                cover.load[j] = cover.trial[j]
-    return max(0.0, best) * SAFE

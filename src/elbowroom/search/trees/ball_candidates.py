@@ -20,6 +20,7 @@ from elbowroom.search.trees.ball_descent import nearest_around
 from elbowroom.search.trees.ball_entry import MEND, POLISH, PULL, run
 from elbowroom.search.trees.ball_geometry import STILL, Geometry
 from elbowroom.search.trees.ball_incumbent import AGAIN
+from elbowroom.search.trees.ball_pushed import question_of_cells
 from elbowroom.search.trees.ball_regions import BallRegions, add_ball_region
 from elbowroom.search.trees.ball_shared import one_hot_possible
 from elbowroom.search.trees.ball_state import Desk
@@ -59,7 +60,7 @@ class Candidates:
         self.geometry = Geometry.of(problem, layout, memory.dimensions)
         self.n_dims, self.n_words = self.question.home.size, self.model.everything.size
         self.random = np.random.default_rng(seed)
-        self.desk = Desk.of(self.model, self.n_dims, seed % 2**63)
+        self.desk = Desk.of(self.model, question_of_cells(self.question, self.geometry), seed % 2**63)
         depth = int(np.clip(STACK_BYTES // (8 * (self.n_words + 2 * self.n_dims + 1)), 16, 1024))
         self.stack = Stack.of(depth, self.n_dims, self.n_words)
         # sub-ranges per call of the adversary: a fraction of a second also for the largest models

@@ -18,12 +18,14 @@ from __future__ import annotations
 
 import math
 
+from elbowroom.numerics import Floats
 from elbowroom.search.trees.adversary import Stack
-from elbowroom.search.trees.ball_bound import MAX_MET, cover_bound, force_moves, region_bound
-from elbowroom.search.trees.ball_gains import choose_bad_cell, fill_up
-from elbowroom.search.trees.ball_geometry import SUM, Geometry, guard, move_cost
-from elbowroom.search.trees.ball_knapsack import knapsack_bound
-from elbowroom.search.trees.ball_regions import TARGET, BallRegions, copy_range, list_literals, next_met
+from elbowroom.search.trees.ball_bound import force_moves, region_bound
+from elbowroom.search.trees.ball_cover import MAX_MET, best_cover, cover_bound
+from elbowroom.search.trees.ball_geometry import ROUND, SUM, Geometry, gap_for, guard, move_cost, phi
+from elbowroom.search.trees.ball_inscribed import choose_bad_cell, deepen_inside, fill_up
+from elbowroom.search.trees.ball_pushed import pushed_bound
+from elbowroom.search.trees.ball_regions import TARGET, BallRegions, Literals, Node, copy_range, list_literals, next_met
 from elbowroom.search.trees.ball_shared import pop, push
 from elbowroom.search.trees.ball_split import split_node
 from elbowroom.search.trees.ball_state import (
@@ -53,16 +55,33 @@ NEARLY = 1.0 - 1e-6  # phi(radius) that closes a node: splits at a finer scale w
 PLUNGE_EVERY = 30
 DEEPEST = 40  # steps of a dive: calls must be short
 TRIES = 3  # regions grown from one bad range
-SECOND_EXIT = 0.2  # weight of the second cheapest exit when a region is chosen for the split
+GREED = 4.0  # how steeply a way out counts less with its cost, in units of the remaining budget
+COARSE = 0.4  # need below which a region waits until no other is left: splits at a fine scale gain little
+LATER = 1e-9
+TINY = 1e-300
 MOST_ROUNDS = 30  # of tightening per node
 MOST_DELAYS = 3
 RISE = 1e-3  # relative rise of the key that puts a node back
-MOST_KNAPSACKS = 2
 
 # Besides rows of regions, NOTHING and UNSURE
 PRUNED = -3
 MOVED = -4  # a move was forced: start again with the new nearest centre
 AGAIN = -5  # much was cut off, and more may be: put back
+
+
+@inner_kernel
+def _ease(geometry: Geometry, node: Node, literals: Literals, n: int, need: float, base: float, spare: float) -> float:
+    """How easy a region is to leave: its ways out, each the less the more of the budget its n-th part of the need takes."""
+    total, scale = TINY, GREED / spare if spare < math.inf else 0.0
+    for i in range(n):
+        d, cost = literals.dim[i], literals.price[i]
+        if geometry.kind[d] == ROUND:
+            gap = literals.gap[i]
+            more = gap_for(geometry.square, need / n + phi(geometry.square, gap)) - gap
+            move = literals.dead[i] + more * geometry.axis[d] * geometry.rate[d]
+            cost = move_cost(geometry.norm, node.paid[d], move, base)
+        total += math.exp(-scale * min(cost, spare))
+    return total
 
 
 @inner_kernel
@@ -85,23 +104,13 @@ def _list_met(
         if not stop and force_moves(geometry, node, literals, n, need):
             return MOVED, -1, 0.0
         highest = max(highest, value)
-        exit_cost, second = spare, spare
-        for i in range(n):
-            cost = literals.price[i]
-            if cost == math.inf:  # out of reach, but not dear for that: a small need soon has no room for ``full``
-                cost = move_cost(geometry.norm, node.paid[literals.dim[i]], literals.full[i], base)
-            cost = min(cost, spare)
-            if cost < exit_cost:
-                exit_cost, second = cost, exit_cost
-            elif cost < second:
-                second = cost
-        if second == math.inf:
-            second = exit_cost
-        score = value + SECOND_EXIT * second
+        score = need / _ease(geometry, node, literals, n, need, base, spare)
+        if need < COARSE:
+            score *= LATER
         if score > best_score:
             best_score, chosen = score, listed
         cover.row[listed], cover.value[listed], cover.size[listed] = row, value, n
-        cover.score[listed] = score
+        cover.need[listed] = need
         for i in range(n):
             cover.key[listed, i] = 2 * literals.dim[i] + literals.up[i]
             cap = literals.cap[i]
@@ -113,9 +122,8 @@ def _list_met(
 
 
 @inner_kernel
-def _reduce(geometry: Geometry, desk: Desk, proven: float, spare: float) -> None:
+def _reduce(geometry: Geometry, node: Node, load: Floats, proven: float, spare: float) -> None:
     """Cut values that the budget cannot pay for at reduced prices."""
-    node, load = desk.node, desk.cover.load
     if spare == math.inf:
         return
     for d in range(node.x.shape[0]):
@@ -144,22 +152,30 @@ def _moved(desk: Desk) -> bool:
 
 @inlined
 def _tree_bounds(
-    model: Ensemble, question: Question, geometry: Geometry, regions: BallRegions, listed: int, chosen: int, base: float,
-    proven: float, budget: float, desk: Desk,
+    model: Ensemble, question: Question, geometry: Geometry, regions: BallRegions, chosen: int, base: float,
+    greedy: float, proven: float, budget: float, desk: Desk,
 ) -> float:  # fmt: skip
-    """Knapsack bounds for the chosen region and the dearest one: the best extra cost (inf: prune)."""
-    cover, best = desk.cover, proven
-    for attempt in range(min(MOST_KNAPSACKS, listed)):
-        i = chosen if attempt == 0 else cover.order[0]
-        if attempt > 0 and i == chosen:
-            break
-        row = cover.row[i]
-        regions.uses[row] += 1
-        fill_up(geometry, desk.node, regions, row, desk.tally)
-        choose_bad_cell(geometry, question, desk.node, regions, row, desk.tally)
-        desk.bench.count[BOUNDS] += 1
-        load = cover.load if geometry.norm == SUM else desk.bench.none
-        value = knapsack_bound(model, geometry, desk.node, regions.rival[row], base, proven, budget, load, desk.tally)
+    """Bounds for the chosen region's inscribed box: the best extra cost (inf: prune).
+
+    First for its deepest cell, at full prices; then for one that is hard to leave, on top of the greedy cover (the best
+    cover leaves hardly any prices to build on).
+    """
+    cover, bench, inside, best = desk.cover, desk.bench, desk.inside, proven
+    row = cover.row[chosen]
+    rival = regions.rival[row]
+    regions.uses[row] += 1
+    for attempt in range(2):
+        fill_up(geometry, desk.node, regions, row, inside)
+        choose_bad_cell(geometry, question, desk.node, regions, row, inside)
+        load, paid = bench.none, 0.0
+        if attempt == 0:
+            deepen_inside(model, geometry, desk.node, rival, inside, bench.suffix, bench.spare)
+        elif geometry.norm == SUM:
+            load, paid = cover.load, greedy
+        bench.count[BOUNDS] += 1
+        value = pushed_bound(
+            model, geometry, desk.node, rival, base, paid, budget, load, inside, desk.cells, desk.scratch
+        )
         if base + value >= budget:
             return math.inf
         best = max(best, value)
@@ -176,6 +192,7 @@ def work_on(
     """Steps 1 to 3 for desk.node: a row to split on (or NOTHING, UNSURE, PRUNED), the cost of x, and the bound."""
     node, cover = desk.node, desk.cover
     base = best = 0.0
+    coarse = True  # deep violations first
     for rounds in range(2 * MOST_ROUNDS):
         base = settle_node(question, geometry, node, budget)
         if base >= budget:
@@ -185,27 +202,34 @@ def work_on(
         if listed == PRUNED:
             return PRUNED, base, best
         if listed == MOVED:
+            coarse = True
             continue
-        if listed == 0:
-            row = bad_region_at(model, question, geometry, regions, node.x, NEARLY, limit, int64(TRIES), stack, desk)
-            if row < 0:
+        if listed == 0 or (coarse and cover.need[chosen] < COARSE):
+            threshold = 1.0 - COARSE if coarse else NEARLY
+            row = bad_region_at(model, question, geometry, regions, node.x, threshold, limit, int64(TRIES), stack, desk)
+            if row == UNSURE or (row == NOTHING and not coarse):
                 return row, base, best
-            continue
-        proven = 0.0
-        cover.order[0] = chosen
+            coarse = False
+            if listed == 0 or row >= 0:
+                continue
+        greedy = proven = 0.0
         if geometry.norm == SUM:
-            proven = cover_bound(cover, listed)
+            greedy = proven = cover_bound(cover, listed)
+            if base + proven < budget:
+                proven = best_cover(cover, listed, greedy, budget - base)
             if base + proven >= budget:
                 return PRUNED, base, best
-            _reduce(geometry, desk, proven, budget - base)
+            _reduce(geometry, node, cover.load, greedy, budget - base)
+            _reduce(geometry, node, cover.best_load, proven, budget - base)
         best = max(best, base + max(highest, proven))
         row = cover.row[chosen]
-        value = _tree_bounds(model, question, geometry, regions, listed, chosen, base, proven, budget, desk)
+        value = _tree_bounds(model, question, geometry, regions, chosen, base, greedy, proven, budget, desk)
         if value == math.inf:
             return PRUNED, base, best
         best = max(best, base + value)
         if not _moved(desk):
             return row, base, best
+        coarse = True
         if rounds >= MOST_ROUNDS:
             break
     return AGAIN, base, best

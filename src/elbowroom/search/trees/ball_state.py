@@ -11,14 +11,15 @@ import numpy as np
 from elbowroom.numerics import Floats, Ints
 from elbowroom.search.trees.adversary import BAD, GOOD, Stack
 from elbowroom.search.trees.ball_adversary import exits_first, find_bad_near
-from elbowroom.search.trees.ball_bound import Cover
-from elbowroom.search.trees.ball_gains import Tally
+from elbowroom.search.trees.ball_cover import Cover
 from elbowroom.search.trees.ball_geometry import LARGEST, SQUARES, Geometry, guard, longest_move
+from elbowroom.search.trees.ball_inscribed import Inscribed
 from elbowroom.search.trees.ball_regions import BallRegions, Literals, Node, add_ball_region, next_met
 from elbowroom.search.trees.ball_shared import settle_group
 from elbowroom.search.trees.bits import Ensemble
 from elbowroom.search.trees.bundle import Bundle
 from elbowroom.search.trees.compiled import Words, inner_kernel, int64, random_below, sort_by
+from elbowroom.search.trees.gains import Scratch
 from elbowroom.search.trees.grow import grow
 from elbowroom.search.trees.question import Question
 
@@ -68,15 +69,17 @@ class Desk(NamedTuple):
     trial: Node
     literals: Literals
     cover: Cover
-    tally: Tally
+    inside: Inscribed
     bench: Bench
+    cells: Question
+    scratch: Scratch
 
     @classmethod
-    def of(cls, model: Ensemble, n_dims: int, seed: int) -> Desk:
-        n_words = model.everything.size
+    def of(cls, model: Ensemble, cells: Question, seed: int) -> Desk:
+        n_words, n_dims = model.everything.size, cells.home.size
         return cls(
-            Node.of(n_dims), Node.of(n_dims), Literals.of(n_dims), Cover.of(n_dims), Tally.of(model, n_dims),
-            Bench.of(n_words, n_dims, seed),
+            Node.of(n_dims), Node.of(n_dims), Literals.of(n_dims), Cover.of(n_dims), Inscribed.of(n_dims),
+            Bench.of(n_words, n_dims, seed), cells, Scratch.of(model, cells),
         )  # fmt: skip
 
 
