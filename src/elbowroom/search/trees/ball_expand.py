@@ -3,11 +3,11 @@
 A node is a range of values per dimension; its key bounds the cost of every good centre in it from below. Per node:
 
 1. x is its nearest centre;
-2. stored bad regions that the room at x meets are listed; each may prune the node, force moves, or raise its bound; if
-   there is none, the adversary looks for one, and if that fails too (for a room smaller by NEARLY) the node is closed:
-   x bounds its cost, and is handed over to be repaired;
-3. all listed regions together are covered by cheap moves at a proven cost; then the knapsack over the trees' gains
-   prunes, raises the key or cuts values (then again from 1);
+2. stored bad regions that the room at x meets are listed; each may prune the node, force moves, or raise its bound. The
+   adversary looks for one that the room overlaps deeply if there is none, and then for any; if that fails too (for a
+   room smaller by NEARLY) the node is closed: x bounds its cost, and is handed over to be repaired;
+3. all listed regions together are covered by cheap moves at a proven cost; then the bound for boxes, for a box inside
+   the room, prunes, raises the key or cuts values (then again from 1);
 4. the node is split along one literal of one region: beyond the full length, in between, within the dead length.
 
 Every few nodes the search follows the best child down instead of going back to the heap. A pause and a later call go on
@@ -54,7 +54,6 @@ FINE = 5  # the node in desk.node is too small to be split any further
 NEARLY = 1.0 - 1e-6  # phi(radius) that closes a node: splits at a finer scale would creep
 PLUNGE_EVERY = 30
 DEEPEST = 40  # steps of a dive: calls must be short
-TRIES = 3  # regions grown from one bad range
 GREED = 4.0  # how steeply a way out counts less with its cost, in units of the remaining budget
 COARSE = 0.4  # need below which a region waits until no other is left: splits at a fine scale gain little
 LATER = 1e-9
@@ -206,7 +205,7 @@ def work_on(
             continue
         if listed == 0 or (coarse and cover.need[chosen] < COARSE):
             threshold = 1.0 - COARSE if coarse else NEARLY
-            row = bad_region_at(model, question, geometry, regions, node.x, threshold, limit, int64(TRIES), stack, desk)
+            row = bad_region_at(model, question, geometry, regions, node.x, threshold, limit, stack, desk)
             if row == UNSURE or (row == NOTHING and not coarse):
                 return row, base, best
             coarse = False

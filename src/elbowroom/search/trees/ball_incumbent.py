@@ -17,7 +17,7 @@ from elbowroom.search.trees.ball_geometry import ROUND, STILL, Geometry, after, 
 from elbowroom.search.trees.ball_regions import BallRegions, Node, list_literals
 from elbowroom.search.trees.ball_state import NOTHING, Desk, bad_region_at, settle_node
 from elbowroom.search.trees.bits import Ensemble
-from elbowroom.search.trees.compiled import inner_kernel, int64, random_below
+from elbowroom.search.trees.compiled import inner_kernel, random_below
 from elbowroom.search.trees.question import Question
 
 SURE = 1.0 + 1e-9  # phi(radius) at which candidates are checked before the judge sees them
@@ -56,7 +56,7 @@ def repair(
         base = settle_node(question, geometry, node, budget)
         if base >= budget:
             return math.inf
-        row = bad_region_at(model, question, geometry, regions, node.x, SURE, limit, int64(1), stack, desk)
+        row = bad_region_at(model, question, geometry, regions, node.x, SURE, limit, stack, desk)
         if row == NOTHING:
             return base
         if row < 0:
@@ -121,7 +121,7 @@ def pull(
                 x[d] = before
                 return AGAIN
             done += 1
-            row = bad_region_at(model, question, geometry, regions, x, SURE, limit, int64(1), stack, desk)
+            row = bad_region_at(model, question, geometry, regions, x, SURE, limit, stack, desk)
             if row == NOTHING:
                 good = True
                 break
@@ -157,7 +157,7 @@ def polish(
 ) -> float:  # fmt: skip
     """Push a centre that is good up to a hair straight away from the regions it touches; its room is good if 0."""
     for _ in range(steps):
-        row = bad_region_at(model, question, geometry, regions, x, SURE, limit, int64(1), stack, desk)
+        row = bad_region_at(model, question, geometry, regions, x, SURE, limit, stack, desk)
         if row == NOTHING:
             return 0.0
         if row < 0:

@@ -18,7 +18,7 @@ from elbowroom.search.trees.ball_regions import BallRegions, Literals, Node, add
 from elbowroom.search.trees.ball_shared import settle_group
 from elbowroom.search.trees.bits import Ensemble
 from elbowroom.search.trees.bundle import Bundle
-from elbowroom.search.trees.compiled import Words, inner_kernel, int64, random_below, sort_by
+from elbowroom.search.trees.compiled import Words, inner_kernel, sort_by
 from elbowroom.search.trees.gains import Scratch
 from elbowroom.search.trees.grow import grow
 from elbowroom.search.trees.question import Question
@@ -133,45 +133,24 @@ def settle_node(question: Question, geometry: Geometry, node: Node, budget: floa
 
 
 @inner_kernel
-def learn_regions(
-    model: Ensemble, question: Question, geometry: Geometry, regions: BallRegions, x: Floats, rival: int, tries: int,
-    stack: Stack, desk: Desk,
-) -> int:  # fmt: skip
-    """Grow the bad range in row 0 of the stack: once with the cheapest exits first, then in random orders; the first
-    row stored."""
-    n_dims, found = x.shape[0], int64(-1)
-    sides = 2 * n_dims
-    exits_first(geometry, x, stack, desk.bench.order, desk.bench.rank)
-    sort_by(desk.bench.order, desk.bench.rank, sides)
-    for attempt in range(tries):
-        if attempt > 0:
-            for i in range(sides - 1, 0, -1):
-                j = random_below(desk.bench.random, i + 1)
-                desk.bench.order[i], desk.bench.order[j] = desk.bench.order[j], desk.bench.order[i]
-        for d in range(n_dims):
-            desk.bench.low[d], desk.bench.high[d] = stack.low[0, d], stack.high[0, d]
-        grow(
-            model, rival, desk.bench.low, desk.bench.high, desk.bench.order, geometry.low_cell, geometry.high_cell, desk.bench.suffix,
-            desk.bench.spare,
-        )  # fmt: skip
-        same = False
-        if attempt > 0:
-            same = True
-            for d in range(n_dims):
-                if desk.bench.low[d] != regions.low[found, d] or desk.bench.high[d] != regions.high[found, d]:
-                    same = False
-                    break
-        if not same:
-            row = add_ball_region(regions, geometry, desk.bench.low, desk.bench.high, rival, desk.bench.random)
-            if attempt == 0:
-                found = row
-    return found
+def _learn_region(
+    model: Ensemble, geometry: Geometry, regions: BallRegions, x: Floats, rival: int, stack: Stack, bench: Bench
+) -> int:
+    """Grow the bad range in row 0 of the stack, cheapest exits first, and store it; its row."""
+    exits_first(geometry, x, stack, bench.order, bench.rank)
+    sort_by(bench.order, bench.rank, 2 * x.shape[0])
+    for d in range(x.shape[0]):
+        bench.low[d], bench.high[d] = stack.low[0, d], stack.high[0, d]
+    grow(
+        model, rival, bench.low, bench.high, bench.order, geometry.low_cell, geometry.high_cell, bench.suffix, bench.spare
+    )  # fmt: skip
+    return add_ball_region(regions, geometry, bench.low, bench.high, rival, bench.random)
 
 
 @inner_kernel
 def bad_region_at(
     model: Ensemble, question: Question, geometry: Geometry, regions: BallRegions, x: Floats, threshold: float,
-    limit: int, tries: int, stack: Stack, desk: Desk,
+    limit: int, stack: Stack, desk: Desk,
 ) -> int:  # fmt: skip
     """A stored region that the room at x meets, or a new one; NOTHING or UNSURE otherwise."""
     row = next_met(regions, geometry, regions.count[0], x, threshold)
@@ -184,4 +163,4 @@ def bad_region_at(
         return NOTHING
     if verdict != BAD:
         return UNSURE
-    return learn_regions(model, question, geometry, regions, x, rival, tries, stack, desk)
+    return _learn_region(model, geometry, regions, x, rival, stack, desk.bench)

@@ -7,6 +7,9 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_breast_cancer
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.preprocessing import MinMaxScaler
 
 from elbowroom import AtMost, Ball, Diamond, Explainer, Feature, InputError, LinearRule, Region, Space, Status
 from elbowroom.models import TreeEnsemble
@@ -121,3 +124,20 @@ def test_a_larger_room_is_never_closer() -> None:
             bounds.append((answer.lower_bound, answer.distance if isinstance(answer, Region) else math.inf))
         for (low, _), (_, high) in pairwise(bounds):
             assert low <= high
+
+
+def test_a_tiny_ball_is_hardly_harder_than_a_tiny_box() -> None:
+    """Without room to share, balls are boxes: a weaker bound, or a worse choice of regions, shows in the nodes."""
+    X, y = load_breast_cancer(return_X_y=True)
+    X = MinMaxScaler().fit_transform(X)
+    forest = RandomForestClassifier(30, random_state=0).fit(X, y)
+    nodes = {Box: 0.0, Ball: 0.0}
+    for row in (4, 5, 8, 9):
+        found = {room: Explainer(forest).explain(X[row], room(1e-7), target=1) for room in nodes}
+        for room, answer in found.items():
+            assert isinstance(answer, Region)
+            assert answer.status is Status.OPTIMAL
+            attack(forest.predict, answer.body, 1)
+            nodes[room] += answer.counters["nodes"]
+        assert found[Ball].distance == pytest.approx(found[Box].distance, rel=1e-6)
+    assert nodes[Ball] < 2 * nodes[Box]
