@@ -31,7 +31,7 @@ def control_section() -> str:
     found = content["summary"]
     return f"""## Control: the paper's algorithm on open solvers
 
-Algorithm 1 on HiGHS and on SCIP beside the fast engines in one run, radius {RHO:g}, rows 0 to 4 of the three data sets.
+Algorithm 1 on HiGHS and on SCIP beside the fast engines on one machine, one thread each (runs with longer limits ask again only what shorter ones left unproven), radius {RHO:g}, rows 0 to 4 of the three data sets.
 Seconds and iterations are medians over all questions (unproven ones had a limit of {given});
 master and adversary are mean seconds per iteration; the last column is the median of the ratios to the fast engine, where
 the solver proved its answer. {found["questions"]} questions, {found["contradictions"]} contradictions between the bounds and
