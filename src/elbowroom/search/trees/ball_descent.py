@@ -37,14 +37,18 @@ def nearest_around(geometry: Geometry, regions: BallRegions, x: Floats, window: 
     first, last = regions.first[:rows], regions.last[:rows]
     below, above = np.maximum(0.0, first - x), np.maximum(0.0, x - last)
     far = ((below + above > 0.0) & (geometry.kind == STILL)).any(axis=1)
-    gap = np.where(round_dims, (above - below) / axis, 0.0)  # signed: positive above the region
-    used = (gap**2 if geometry.square else np.abs(gap)).sum(axis=1)
+    with np.errstate(over="ignore"):  # infinitely far, in units of a tiny semi-axis
+        gap = np.where(round_dims, (above - below) / axis, 0.0)  # signed: positive above the region
+        used = (gap**2 if geometry.square else np.abs(gap)).sum(axis=1)
     reach = (1.0 + window * np.sqrt(n_dims)) ** 2 if geometry.square else 1.0 + window * n_dims
     near = np.flatnonzero(~far & (used < reach))
     if near.size > MOST_ROWS:
         near = near[np.argsort(used[near], kind="stable")[:MOST_ROWS]]
-    slope = (2.0 * gap[near] if geometry.square else np.sign(gap[near])) / axis
+    with np.errstate(over="ignore"):
+        slope = (2.0 * gap[near] if geometry.square else np.sign(gap[near])) / axis
     slope[:, ~moving] = 0.0
+    if not np.isfinite(slope).all():  # a semi-axis so small that its inverse is no float
+        return None
     low = np.where(moving, np.maximum(geometry.lower, x - window * axis), x)
     high = np.where(moving, np.minimum(geometry.upper, x + window * axis), x)
     y = _solve(geometry, x, slope, ENOUGH - used[near], low, high)

@@ -61,6 +61,22 @@ def test_a_descent_leaves_every_region_it_was_told_of(room: Ball | Diamond, dist
     assert moved >= 3
 
 
+@pytest.mark.parametrize("room", [Ball, Diamond])
+@pytest.mark.parametrize("radius", [5e-324, 1e-310])
+def test_a_radius_whose_inverse_is_no_float_has_no_program(room: type[Ball] | type[Diamond], radius: float) -> None:
+    explainer = Explainer(random_trees(np.random.default_rng(1), 1, 8, 2, [np.array([0.0, 0.5])]))
+    problem = RecourseProblem.ask(
+        explainer.model, explainer.space, np.zeros(1), room(radius), target=1, distance="l1", rules=()
+    )
+    memory = TreeMemory.of(problem)
+    layout = lay_out(problem, memory.dimensions)
+    assert not isinstance(layout, str)
+    regions = BallRegions.of(1, 1)
+    regions.first[:], regions.last[:], regions.count[0] = -np.inf, 0.0, 1
+    geometry = Geometry.of(problem, layout, memory.dimensions)
+    assert nearest_around(geometry, regions, np.array([radius / 2 or radius]), 0.5) is None
+
+
 @pytest.mark.skipif(not DATA.exists(), reason="the data sets of the paper are not here (ELBOWROOM_DATA)")
 def test_columns_that_share_the_way_do_not_hold_up_the_search() -> None:
     """Three columns share the way around one region. Their shares form a whole surface of equally dear centres, which the
