@@ -155,7 +155,7 @@ class _Search(Candidates):
             for row in regions_with(self.regions, self.geometry, point)
         ]
         for child_low, child_high in min(splits, key=len):
-            if nodes.count[USED] - nodes.count[FREE] + 8 > len(nodes.delays):
+            if nodes.count[USED] - nodes.count[FREE] + 8 > len(nodes.note):
                 nodes = nodes.doubled()
             push(nodes, child_low, child_high, key, 0)
         return nodes
@@ -179,7 +179,7 @@ class _Search(Candidates):
             top = float(self.nodes.key[0]) if self.nodes.count[OPEN_NODES] else self.best
             self.bound = max(self.bound, min(top, self.best))
             self.clock.report(lower_bound=self.lower_bound)
-            if state == FULL and self.nodes.count[USED] - self.nodes.count[FREE] + 8 > len(self.nodes.delays):
+            if state == FULL and self.nodes.count[USED] - self.nodes.count[FREE] + 8 > len(self.nodes.note):
                 self.reason = "the open nodes of the search fill the memory they may use"
                 return False
             if self.clock.expired:

@@ -69,7 +69,7 @@ class Candidates:
         )
         growing = 10 * self.n_dims**2 * self.n_words  # of one bad region: most of a step
         self.steps = int(np.clip(SMALL_WORK // (growing + 1), 10, STEPS_AT_ONCE))
-        self.regions = BallRegions.of(MAX_LEARNED, self.n_dims)
+        self.regions = BallRegions.of(MAX_LEARNED, self.geometry)
         self.nodes = float_nodes(1024, self.n_dims)
         self.center: Floats | None = None
         self.certificate: Certificate | None = None

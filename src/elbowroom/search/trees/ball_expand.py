@@ -21,11 +21,21 @@ import math
 from elbowroom.numerics import Floats
 from elbowroom.search.trees.adversary import Stack
 from elbowroom.search.trees.ball_bound import force_moves, region_bound
-from elbowroom.search.trees.ball_cover import MAX_MET, best_cover, cover_bound
+from elbowroom.search.trees.ball_cover import MAX_MET, cover_bound, forget_slots, slot_for
 from elbowroom.search.trees.ball_geometry import ROUND, SUM, Geometry, gap_for, guard, move_cost, phi
 from elbowroom.search.trees.ball_inscribed import choose_bad_cell, deepen_inside, fill_up
+from elbowroom.search.trees.ball_program import best_cover
 from elbowroom.search.trees.ball_pushed import pushed_bound
-from elbowroom.search.trees.ball_regions import TARGET, BallRegions, Literals, Node, copy_range, list_literals, next_met
+from elbowroom.search.trees.ball_regions import (
+    TARGET,
+    BallRegions,
+    Literals,
+    Node,
+    copy_range,
+    list_literals,
+    look_around,
+    next_met,
+)
 from elbowroom.search.trees.ball_shared import pop, push
 from elbowroom.search.trees.ball_split import split_node
 from elbowroom.search.trees.ball_state import (
@@ -59,7 +69,6 @@ COARSE = 0.4  # need below which a region waits until no other is left: splits a
 LATER = 1e-9
 TINY = 1e-300
 MOST_ROUNDS = 30  # of tightening per node
-MOST_DELAYS = 3
 RISE = 1e-3  # relative rise of the key that puts a node back
 
 # Besides rows of regions, NOTHING and UNSURE
@@ -91,12 +100,14 @@ def _list_met(
     node, literals, cover = desk.node, desk.literals, desk.cover
     listed, chosen, highest, best_score = int64(0), int64(-1), 0.0, -1.0
     spare = budget - base
-    row = regions.count[0]
-    while True:
-        row = next_met(regions, geometry, row, node.x, NEARLY)
+    forget_slots(cover)
+    look_around(regions, geometry, node.x)
+    while listed < MAX_MET:
+        row, used = next_met(regions, geometry, node.x, NEARLY)
         if row < 0:
             break
-        n, need = list_literals(geometry, node, regions.first[row], regions.last[row], TARGET, base, budget, literals)
+        need = TARGET - used
+        n = list_literals(geometry, node, regions.first[row], regions.last[row], need, base, budget, literals)
         value = region_bound(geometry, node, literals, n, need, base, desk.bench.taken)
         if value >= spare:
             return PRUNED, -1, 0.0
@@ -109,14 +120,12 @@ def _list_met(
         if score > best_score:
             best_score, chosen = score, listed
         cover.row[listed], cover.value[listed], cover.size[listed] = row, value, n
-        cover.need[listed] = need
+        cover.need[listed], cover.right[listed] = need, 1.0
         for i in range(n):
-            cover.key[listed, i] = 2 * literals.dim[i] + literals.up[i]
+            cover.slot[listed, i] = slot_for(cover, 2 * literals.dim[i] + literals.up[i])
             cap = literals.cap[i]
             cover.chord[listed, i] = literals.gain[i] / (need * cap) if cap > 0.0 else math.inf
         listed += 1
-        if listed >= MAX_MET:
-            break
     return listed, chosen, highest
 
 
@@ -163,8 +172,8 @@ def _tree_bounds(
     row = cover.row[chosen]
     rival = regions.rival[row]
     regions.uses[row] += 1
+    fill_up(geometry, desk.node, regions, row, inside)
     for attempt in range(2):
-        fill_up(geometry, desk.node, regions, row, inside)
         choose_bad_cell(geometry, question, desk.node, regions, row, inside)
         load, paid = bench.none, 0.0
         if attempt == 0:
@@ -186,7 +195,7 @@ def _tree_bounds(
 @inlined
 def work_on(
     model: Ensemble, question: Question, geometry: Geometry, regions: BallRegions, stack: Stack, desk: Desk,
-    budget: float, limit: int,
+    budget: float, limit: int, waiting: int,
 ) -> tuple[int, float, float]:  # fmt: skip
     """Steps 1 to 3 for desk.node: a row to split on (or NOTHING, UNSURE, PRUNED), the cost of x, and the bound."""
     node, cover = desk.node, desk.cover
@@ -215,13 +224,15 @@ def work_on(
         if geometry.norm == SUM:
             greedy = proven = cover_bound(cover, listed)
             if base + proven < budget:
-                proven = best_cover(cover, listed, greedy, budget - base)
+                proven = best_cover(geometry, node, regions, cover, listed, greedy, budget - base)
             if base + proven >= budget:
                 return PRUNED, base, best
             _reduce(geometry, node, cover.load, greedy, budget - base)
             _reduce(geometry, node, cover.best_load, proven, budget - base)
         best = max(best, base + max(highest, proven))
         row = cover.row[chosen]
+        if row == waiting and not _moved(desk):
+            return row, base, best
         value = _tree_bounds(model, question, geometry, regions, chosen, base, greedy, proven, budget, desk)
         if value == math.inf:
             return PRUNED, base, best
@@ -243,7 +254,7 @@ def expand_balls(
     worked, diving, dive_key, depth = 0, False, 0.0, 0
     node = desk.node
     while diving or nodes.count[OPEN_NODES] > 0:
-        delays = int64(0)
+        note = int64(0)
         if diving:
             key = dive_key
             copy_range(desk.trial, node)
@@ -253,40 +264,40 @@ def expand_balls(
                 break
             if worked >= share:
                 return PAUSED
-            if nodes.count[USED] - nodes.count[FREE] + 8 > nodes.delays.shape[0]:
+            if nodes.count[USED] - nodes.count[FREE] + 8 > nodes.note.shape[0]:
                 return FULL
-            key, delays = pop(nodes, node.low, node.high)
+            key, note = pop(nodes, node.low, node.high)
         plunge = diving or desk.bench.count[NODES] % PLUNGE_EVERY == 0
         depth = depth if diving else 0
         diving = False
         worked += 1
         desk.bench.count[NODES] += 1
         before = key
-        row, base, best = work_on(model, question, geometry, regions, stack, desk, budget, limit)
+        row, base, best = work_on(model, question, geometry, regions, stack, desk, budget, limit, note - 1)
         key = max(key, best)
         if row == PRUNED:
             continue
         desk.bench.key[0] = key
         if row == AGAIN:
-            push(nodes, node.low, node.high, key, delays)
+            push(nodes, node.low, node.high, key, note)
             continue
         if row == UNSURE:
-            push(nodes, node.low, node.high, key, delays)
+            push(nodes, node.low, node.high, key, note)
             return STUCK
         if row == NOTHING:
             desk.bench.count[CLOSED] += 1
             return CANDIDATE
         if (
             not plunge
-            and delays < MOST_DELAYS
+            and note == 0
             and nodes.count[OPEN_NODES] > 0
             and key > nodes.key[0]
             and key > before + RISE * abs(before)
         ):
-            push(nodes, node.low, node.high, key, delays + 1)
+            push(nodes, node.low, node.high, key, row + 1)
             continue
-        if nodes.count[USED] - nodes.count[FREE] + 8 > nodes.delays.shape[0]:
-            push(nodes, node.low, node.high, key, delays)
+        if nodes.count[USED] - nodes.count[FREE] + 8 > nodes.note.shape[0]:
+            push(nodes, node.low, node.high, key, note)
             return FULL
         children, dive_key = split_node(geometry, regions, row, nodes, base, key, budget, plunge, desk)
         if children < 0:

@@ -14,7 +14,7 @@ import numpy as np
 from elbowroom.numerics import Floats
 from elbowroom.search.trees.adversary import Stack
 from elbowroom.search.trees.ball_geometry import ROUND, STILL, Geometry, after, gap_for, guard, used_by
-from elbowroom.search.trees.ball_regions import BallRegions, Node, list_literals
+from elbowroom.search.trees.ball_regions import BallRegions, Node, list_literals, used_up
 from elbowroom.search.trees.ball_state import NOTHING, Desk, bad_region_at, settle_node
 from elbowroom.search.trees.bits import Ensemble
 from elbowroom.search.trees.compiled import inner_kernel, random_below
@@ -61,7 +61,8 @@ def repair(
             return base
         if row < 0:
             return math.inf
-        n, _ = list_literals(geometry, node, regions.first[row], regions.last[row], SURE, base, budget, literals)
+        need = SURE - used_up(regions, geometry, row, node.x)
+        n = list_literals(geometry, node, regions.first[row], regions.last[row], need, base, budget, literals)
         best, cheapest = -1, math.inf
         for i in range(n):
             if literals.price[i] < math.inf:
@@ -162,9 +163,8 @@ def polish(
             return 0.0
         if row < 0:
             return AGAIN
-        first, last, used = regions.first[row], regions.last[row], 0.0
-        for d in range(x.shape[0]):
-            used += used_by(geometry.kind[d], geometry.axis[d], geometry.square, x[d], first[d], last[d])
+        first, last = regions.first[row], regions.last[row]
+        used = used_up(regions, geometry, row, x)
         if used < HAIR:
             return AGAIN
         longer = gap_for(geometry.square, (SURE + OVER * (SURE - used)) / used) * (1.0 + MARGIN)

@@ -16,7 +16,7 @@ import numpy as np
 from elbowroom.numerics import Floats
 from elbowroom.search.trees.ball_bound import SAFE
 from elbowroom.search.trees.ball_geometry import ROUND, SQUARES, SUM, Geometry, after, gap_for, phi
-from elbowroom.search.trees.ball_regions import TARGET, BallRegions, Literals, Node, copy_range, list_literals
+from elbowroom.search.trees.ball_regions import TARGET, BallRegions, Literals, Node, copy_range, list_literals, used_up
 from elbowroom.search.trees.ball_shared import push
 from elbowroom.search.trees.ball_state import Desk
 from elbowroom.search.trees.compiled import inner_kernel, int64
@@ -187,7 +187,8 @@ def split_node(
     When plunging, the best child stays in desk.trial, and its key is returned too.
     """
     node, trial, literals = desk.node, desk.trial, desk.literals
-    n, need = list_literals(geometry, node, regions.first[row], regions.last[row], TARGET, base, budget, literals)
+    need = TARGET - used_up(regions, geometry, row, node.x)
+    n = list_literals(geometry, node, regions.first[row], regions.last[row], need, base, budget, literals)
     chosen = choose_literal(literals, n)
     if chosen < 0:
         return 0, math.inf

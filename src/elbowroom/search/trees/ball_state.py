@@ -14,7 +14,7 @@ from elbowroom.search.trees.ball_adversary import exits_first, find_bad_near
 from elbowroom.search.trees.ball_cover import Cover
 from elbowroom.search.trees.ball_geometry import LARGEST, SQUARES, Geometry, guard, longest_move
 from elbowroom.search.trees.ball_inscribed import Inscribed
-from elbowroom.search.trees.ball_regions import BallRegions, Literals, Node, add_ball_region, next_met
+from elbowroom.search.trees.ball_regions import BallRegions, Literals, Node, add_ball_region, look_around, next_met
 from elbowroom.search.trees.ball_shared import settle_group
 from elbowroom.search.trees.bits import Ensemble
 from elbowroom.search.trees.bundle import Bundle
@@ -153,7 +153,8 @@ def bad_region_at(
     limit: int, stack: Stack, desk: Desk,
 ) -> int:  # fmt: skip
     """A stored region that the room at x meets, or a new one; NOTHING or UNSURE otherwise."""
-    row = next_met(regions, geometry, regions.count[0], x, threshold)
+    look_around(regions, geometry, x)
+    row, _ = next_met(regions, geometry, x, threshold)
     if row >= 0:
         return row
     verdict, rival = find_bad_near(

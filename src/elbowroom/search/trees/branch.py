@@ -241,7 +241,7 @@ class _Search:
             self.bound = max(self.bound, min(top, self.best))
             self.clock.report(lower_bound=self.lower_bound)
             if state == FULL and self.nodes.count[USED] - self.nodes.count[FREE] + 2 * self.n_dims + 2 > len(
-                self.nodes.delays
+                self.nodes.note
             ):
                 self.reason = "the open nodes of the search fill the memory they may use"
                 return False

@@ -123,7 +123,7 @@ def expand(
             break
         if worked >= share:
             return PAUSED
-        if nodes.count[USED] - nodes.count[FREE] + 2 * n_dims + 2 > nodes.delays.shape[0]:
+        if nodes.count[USED] - nodes.count[FREE] + 2 * n_dims + 2 > nodes.note.shape[0]:
             return FULL
         key, delays = pop(nodes, state.low, state.high)
         worked += 1

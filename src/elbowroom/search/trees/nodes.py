@@ -21,11 +21,11 @@ SERIAL = 3  # nodes ever pushed: ties go to the newest
 
 @dataclass(frozen=True, eq=False)
 class Nodes(Bundle):
-    """Row i of the pool is a node: positions low[i] .. high[i]; ``delays[i]`` says how often it was put back."""
+    """Row i of the pool is a node: positions low[i] .. high[i]; ``note[i]`` is the search's own (0: new)."""
 
     low: Shorts  # (capacity, dims)
     high: Shorts
-    delays: Ints
+    note: Ints
     serial: Ints
     free: Ints
     key: Floats  # heap: keys and rows of the pool
@@ -36,8 +36,8 @@ class Nodes(Bundle):
     def of(cls, capacity: int, n_dims: int) -> Nodes:
         shape = (capacity, n_dims)
         low, high = np.zeros(shape, np.int32), np.zeros(shape, np.int32)
-        delays, serial, free, row = (np.zeros(capacity, np.int64) for _ in range(4))
-        return cls(low, high, delays, serial, free, np.zeros(capacity), row, np.zeros(4, np.int64))
+        note, serial, free, row = (np.zeros(capacity, np.int64) for _ in range(4))
+        return cls(low, high, note, serial, free, np.zeros(capacity), row, np.zeros(4, np.int64))
 
     def doubled(self) -> Nodes:
         """The same nodes with twice the room."""
@@ -46,7 +46,7 @@ class Nodes(Bundle):
             return np.concatenate([rows, np.zeros_like(rows)])
 
         return Nodes(
-            twice(self.low), twice(self.high), twice(self.delays), twice(self.serial), twice(self.free),
+            twice(self.low), twice(self.high), twice(self.note), twice(self.serial), twice(self.free),
             twice(self.key), twice(self.row), self.count,
         )  # fmt: skip
 
@@ -60,7 +60,7 @@ def comes_first(nodes: Nodes, key: float, row: int, other: int) -> bool:
 
 
 @kernel
-def push(nodes: Nodes, low: Ints, high: Ints, key: float, delays: int) -> None:
+def push(nodes: Nodes, low: Ints, high: Ints, key: float, note: int) -> None:
     """Add a node. The caller has made sure that the pool has a free row."""
     count = nodes.count
     if count[FREE] > 0:
@@ -71,7 +71,7 @@ def push(nodes: Nodes, low: Ints, high: Ints, key: float, delays: int) -> None:
         count[USED] += 1
     for d in range(low.shape[0]):
         nodes.low[row, d], nodes.high[row, d] = low[d], high[d]
-    nodes.delays[row] = delays
+    nodes.note[row] = note
     nodes.serial[row] = count[SERIAL]
     count[SERIAL] += 1
     i = count[OPEN_NODES]
@@ -84,7 +84,7 @@ def push(nodes: Nodes, low: Ints, high: Ints, key: float, delays: int) -> None:
 
 @inner_kernel
 def pop(nodes: Nodes, low: Ints, high: Ints) -> tuple[float, int]:
-    """Remove the first node, copy its ranges out, and return its key and how often it was put back."""
+    """Remove the first node, copy its ranges out, and return its key and its note."""
     count = nodes.count
     key, row = nodes.key[0], nodes.row[0]
     for d in range(low.shape[0]):
@@ -104,4 +104,4 @@ def pop(nodes: Nodes, low: Ints, high: Ints) -> tuple[float, int]:
         nodes.key[i], nodes.row[i] = nodes.key[child], nodes.row[child]
         i = child
     nodes.key[i], nodes.row[i] = last_key, last_row
-    return key, nodes.delays[row]
+    return key, nodes.note[row]

@@ -11,6 +11,7 @@ import pytest
 from sklearn.ensemble import GradientBoostingClassifier
 
 from elbowroom import Ball, Diamond, Explainer, Region, Status
+from elbowroom.numerics import Floats
 from elbowroom.problem import RecourseProblem
 from elbowroom.search.trees.ball_descent import nearest_around
 from elbowroom.search.trees.ball_geometry import Geometry
@@ -23,9 +24,9 @@ from tests.support.small_models import random_trees
 DATA = Path(os.environ.get("ELBOWROOM_DATA", "missing")) / "diabetes.csv"
 
 
-def made_up_regions(random: np.random.Generator, n_dims: int, n_regions: int) -> BallRegions:
+def made_up_regions(random: np.random.Generator, geometry: Geometry, n_regions: int) -> BallRegions:
     """Boxes around the middle of the unit cube, some of them without an end on one side."""
-    regions = BallRegions.of(n_regions, n_dims)
+    regions, n_dims = BallRegions.of(n_regions, geometry), geometry.home.size
     ends = np.sort(random.random((2, n_regions, n_dims)), axis=0)
     regions.first[:] = np.where(random.random((n_regions, n_dims)) < 0.5, -np.inf, ends[0])
     regions.last[:] = np.where(random.random((n_regions, n_dims)) < 0.5, np.inf, ends[1])
@@ -48,7 +49,7 @@ def test_a_descent_leaves_every_region_it_was_told_of(room: Ball | Diamond, dist
         layout = lay_out(problem, memory.dimensions)
         assert not isinstance(layout, str)
         geometry = Geometry.of(problem, layout, memory.dimensions)
-        regions = made_up_regions(random, geometry.home.size, 6)
+        regions = made_up_regions(random, geometry, 6)
         x = random.random(geometry.home.size)
         y = nearest_around(geometry, regions, x, 0.5)
         if y is None:
@@ -71,22 +72,39 @@ def test_a_radius_whose_inverse_is_no_float_has_no_program(room: type[Ball] | ty
     memory = TreeMemory.of(problem)
     layout = lay_out(problem, memory.dimensions)
     assert not isinstance(layout, str)
-    regions = BallRegions.of(1, 1)
-    regions.first[:], regions.last[:], regions.count[0] = -np.inf, 0.0, 1
     geometry = Geometry.of(problem, layout, memory.dimensions)
+    regions = BallRegions.of(1, geometry)
+    regions.first[:], regions.last[:], regions.count[0] = -np.inf, 0.0, 1
     assert nearest_around(geometry, regions, np.array([radius / 2 or radius]), 0.5) is None
+
+
+def hard_boosting() -> tuple[GradientBoostingClassifier, Floats]:
+    table = pd.read_csv(DATA)
+    X, y = table.iloc[:, :-1].to_numpy(float), table.iloc[:, -1].to_numpy()
+    X = (X - X.min(axis=0)) / (X.max(axis=0) - X.min(axis=0))
+    return GradientBoostingClassifier(n_estimators=100, max_depth=2, learning_rate=1.0, random_state=0).fit(X, y), X
 
 
 @pytest.mark.skipif(not DATA.exists(), reason="the data sets of the paper are not here (ELBOWROOM_DATA)")
 def test_columns_that_share_the_way_do_not_hold_up_the_search() -> None:
     """Three columns share the way around one region. Their shares form a whole surface of equally dear centres, which the
     search must not cut to pieces before it looks at the other regions; and the best centre lies in a narrow corner."""
-    table = pd.read_csv(DATA)
-    X, y = table.iloc[:, :-1].to_numpy(float), table.iloc[:, -1].to_numpy()
-    X = (X - X.min(axis=0)) / (X.max(axis=0) - X.min(axis=0))
-    model = GradientBoostingClassifier(n_estimators=100, max_depth=2, learning_rate=1.0, random_state=0).fit(X, y)
+    model, X = hard_boosting()
     answer = Explainer(model).explain(X[6], Ball(0.05), time_limit=120.0)
     assert isinstance(answer, Region)
     assert answer.status is Status.OPTIMAL
     assert answer.distance == pytest.approx(0.094944, rel=2e-4)
     attack(model.predict, answer.body, 1 - model.predict(X[6:7])[0])
+
+
+@pytest.mark.skipif(not DATA.exists(), reason="the data sets of the paper are not here (ELBOWROOM_DATA)")
+def test_moves_away_from_one_region_into_another_do_not_hold_up_the_search() -> None:
+    """Around the best diamond two regions are left by moves that walk into others: millions of splits without the rows of
+    `ball_signed`, thousands with them."""
+    model, X = hard_boosting()
+    answer = Explainer(model).explain(X[4], Diamond(0.05), time_limit=120.0)
+    assert isinstance(answer, Region)
+    assert answer.status is Status.OPTIMAL
+    assert answer.distance == pytest.approx(0.21405, rel=2e-4)
+    assert answer.counters["nodes"] < 30_000
+    attack(model.predict, answer.body, 1 - model.predict(X[4:5])[0])
