@@ -2,11 +2,7 @@
 
 One region: either one literal clears it alone, or at least two share the work. Then both are past their dead lengths,
 and the rest is a fractional knapsack over the chords of the convex gains. Forced moves: what all other literals
-together cannot gain, a literal must.
-
-Many regions at once, l1 only: gain(c) / need <= a c with the chord a = gain(cap) / (need cap), so every good centre
-satisfies sum_j a_Rj c_j >= 1 for every region R: a covering problem. Any y >= 0 with load_j = sum_R a_Rj y_R <= 1 proves
-the extra cost sum_R y_R, and reduced prices 1 - load_j for whatever else is proven about the same moves.
+together cannot gain, a literal must. Many regions at once: see `ball_cover`.
 """
 
 from __future__ import annotations

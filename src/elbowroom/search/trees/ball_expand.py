@@ -10,8 +10,9 @@ A node is a range of values per dimension; its key bounds the cost of every good
    the room, prunes, raises the key or cuts values (then again from 1);
 4. the node is split along one literal of one region: beyond the full length, in between, within the dead length.
 
-Every few nodes the search follows the best child down instead of going back to the heap. A pause and a later call go on
-exactly as one call would.
+A node whose key has risen above that of the next one goes back to the heap with a note of the region it was to be split
+on; if it is still that one when its turn comes, the bound for boxes is not asked again. Every few nodes the search follows
+the best child down instead of going back to the heap. A pause and a later call go on exactly as one call would.
 """
 
 from __future__ import annotations
@@ -197,7 +198,10 @@ def work_on(
     model: Ensemble, question: Question, geometry: Geometry, regions: BallRegions, stack: Stack, desk: Desk,
     budget: float, limit: int, waiting: int,
 ) -> tuple[int, float, float]:  # fmt: skip
-    """Steps 1 to 3 for desk.node: a row to split on (or NOTHING, UNSURE, PRUNED), the cost of x, and the bound."""
+    """Steps 1 to 3 for desk.node: a row to split on (or NOTHING, UNSURE, PRUNED), the cost of x, and the bound.
+
+    ``waiting`` is the row that the node was to be split on when it was put back (-1: it is new).
+    """
     node, cover = desk.node, desk.cover
     base = best = 0.0
     coarse = True  # deep violations first
