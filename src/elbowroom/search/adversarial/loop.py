@@ -11,16 +11,17 @@ Every answer is the judge's. The lower bound is proven apart from all solvers (s
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from elbowroom.models import LinearModel, ObliqueEnsemble, ReluNetwork, TreeEnsemble
 from elbowroom.numerics import TOLERANCES, Floats
-from elbowroom.problem import Ball, Box, Diamond, RecourseProblem, Shape
+from elbowroom.problem import RecourseProblem, Shape
 from elbowroom.result.certificate import Certificate, Counterexample
 from elbowroom.search.adversarial.center import farthest
 from elbowroom.search.adversarial.family import Family
+from elbowroom.search.adversarial.iterate import certified_radius
 from elbowroom.search.adversarial.master import Stance
 from elbowroom.search.adversarial.proof import prove
 from elbowroom.search.adversarial.scenario import Scenario, land, nothing_happens, scenario_of
@@ -31,7 +32,6 @@ from elbowroom.search.solvers.tolerances import EPSILONS
 _SEARCH_SHARE = 0.7  # of the time; the rest is kept for the proof of the lower bound
 _FIRST_SHARE = 0.1  # of the time, for the first region
 _FIRST_REACH, _REACH_STEP, _REACH_STEPS = 1.0, 4.0, 10
-_RADIUS_STEPS, _RADIUS_SECONDS = 20, 0.2
 _HARDENINGS = 200  # how often a master's answer may be refused for tolerances alone
 
 
@@ -176,39 +176,10 @@ class _Loop:
                 if self.hardenings > _HARDENINGS or not self.family.harden(None, verdict.point):
                     return "the judge refuses a point that no scenario can tell from a good one"
         self.clock.report(
-            certified_radius=self._radius(center),
+            certified_radius=certified_radius(self.problem, self.accept, center),
             note=f"round {self.rounds}: master at {self.problem.measure(center):.6g}, {len(self.scenarios)} scenarios",
         )
         return ""
-
-    def _radius(self, center: Floats) -> float | None:
-        """The certified radius of an iterate, where judging is cheap: every refusal gives the next smaller radius."""
-        room = self.problem.room
-        if room.size is None or not isinstance(room, (Box, Ball, Diamond)) or not room.size > 0.0:
-            return None
-        if not isinstance(self.problem.model, TreeEnsemble):
-            return None
-        began, radius = self.clock.seconds, room.size
-        for _ in range(_RADIUS_STEPS):
-            problem = replace(self.problem, room=replace(room, radius=radius))
-            verdict = self.accept.about(problem)(center)
-            if isinstance(verdict, Certificate):
-                return radius
-            if not isinstance(verdict, Counterexample) or self.clock.seconds - began > _RADIUS_SECONDS:
-                return None
-            moved = np.flatnonzero((problem.space.group_of < 0) & (problem.walls.up > 0))
-            ratio = np.abs(verdict.point - center)[moved] / problem.walls.up[moved]
-            match problem.walls.shape:
-                case Shape.BOX:
-                    share = float(ratio.max(initial=0.0))
-                case Shape.BALL:
-                    share = float(np.sqrt(ratio @ ratio))
-                case Shape.DIAMOND:
-                    share = float(ratio.sum())
-            radius *= min(share, 1.0) * (1.0 - EPSILONS.rounding)
-            if not radius > 0.0:
-                return 0.0
-        return None
 
     def _without_point(self, answer: Answer) -> str:
         """The master has no answer: look farther, or stop with the solver's word."""
