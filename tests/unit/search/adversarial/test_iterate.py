@@ -36,8 +36,9 @@ def question(family: str, seed: int) -> RecourseProblem:
 @pytest.mark.parametrize("family", FAMILIES)
 def test_the_radius_is_certified_and_hardly_any_larger_one_is(family: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The question asks for more room than there is: the largest that there is must be found."""
-    monkeypatch.setattr(iterate, "SECONDS", 30.0)
-    monkeypatch.setattr(iterate, "SECONDS_ON_TREES", 30.0)
+    if family != "network":  # there the judge needs the more time the nearer to the boundary
+        monkeypatch.setattr(iterate, "SECONDS", 30.0)
+        monkeypatch.setattr(iterate, "SECONDS_ON_TREES", 30.0)
     found = 0
     for seed in range(120):
         if found >= 30:
