@@ -26,7 +26,7 @@ from elbowroom.search.trees.ball_entry import EXPAND, POLISH
 from elbowroom.search.trees.ball_expand import CANDIDATE, EMPTY, FINE, FULL, PAUSED, STUCK
 from elbowroom.search.trees.ball_regions import add_ball_region
 from elbowroom.search.trees.ball_shared import push
-from elbowroom.search.trees.ball_state import BOUNDS, CLOSED, NODES
+from elbowroom.search.trees.ball_state import BOUNDS, CLOSED, DIVING, NODES
 from elbowroom.search.trees.ball_ties import regions_with, ways_out
 from elbowroom.search.trees.memory import TreeMemory
 from elbowroom.search.trees.nodes import FREE, OPEN_NODES, USED, Nodes
@@ -73,7 +73,7 @@ class _Search(Candidates):
     """One run: candidates, and what is proven about all other centres."""
 
     def run(self) -> None:
-        if self.clock.expired:
+        if self.out_of_time:
             self.reason = "the time limit was reached before the search began"
             return
         if self.question.changes < 0:
@@ -85,7 +85,7 @@ class _Search(Candidates):
             return
         for center in box_centers(self.problem, self.accept, self.clock, self.seed, self.memory):
             for attempt in range(REPAIRS):
-                if not self.clock.expired:
+                if not self.out_of_time:
                     self.move_on(center[self.memory.dimensions.columns], 0.0 if attempt == 0 else 1.0)
         if self.best_x is not None:
             self.descend(self.best_x)
@@ -148,6 +148,7 @@ class _Search(Candidates):
         lone = float_nodes(64, self.n_dims)
         push(lone, point, point, 0.0, 0)  # grows and stores bad regions around the point
         self.run_kernel(EXPAND, lone, math.inf, 0.0, 1)
+        self.desk.bench.count[DIVING] = 0
         cell = self.memory.dimensions.cells_of(self.whole_point(point))
         add_ball_region(self.regions, self.geometry, cell, cell.copy(), 0, self.desk.bench.random)
         splits = [
@@ -159,6 +160,11 @@ class _Search(Candidates):
                 nodes = nodes.doubled()
             push(nodes, child_low, child_high, key, 0)
         return nodes
+
+    @property
+    def diving(self) -> bool:
+        """True if the next call of the kernel goes on with a dive: its node is in no heap."""
+        return bool(self.desk.bench.count[DIVING] > 0)
 
     # ---- the searches -------------------------------------------------------------------------------------------------
     def search_nodes(self, target: int) -> bool:
@@ -177,15 +183,17 @@ class _Search(Candidates):
                 self.proven = True
                 return False
             top = float(self.nodes.key[0]) if self.nodes.count[OPEN_NODES] else self.best
+            if self.diving:
+                top = min(top, float(self.desk.bench.key[1]))
             self.bound = max(self.bound, min(top, self.best))
             self.clock.report(lower_bound=self.lower_bound)
             if state == FULL and self.nodes.count[USED] - self.nodes.count[FREE] + 8 > len(self.nodes.note):
                 self.reason = "the open nodes of the search fill the memory they may use"
                 return False
-            if self.clock.expired:
+            if self.out_of_time:
                 self.reason = "the time limit was reached"
                 return False
-            if self.main_nodes >= target:
+            if self.main_nodes >= target and not self.diving:
                 return True
 
     def neighbourhood(self, size: int) -> tuple[int, bool]:
@@ -201,13 +209,14 @@ class _Search(Candidates):
         push(nodes, low, high, self.question.constant, 0)
         before = int(self.desk.bench.count[NODES])
         state = PAUSED
-        while not self.clock.expired:
+        while not self.out_of_time:
             left = NEIGHBOURHOOD_NODES - (int(self.desk.bench.count[NODES]) - before)
-            if left <= 0:
+            if left <= 0 and not self.diving:
                 break
-            state, nodes = self.advance(nodes, left, main=False)
+            state, nodes = self.advance(nodes, max(1, left), main=False)
             if state == EMPTY:
                 break
+        self.desk.bench.count[DIVING] = 0
         return max(1, int(self.desk.bench.count[NODES]) - before), state == EMPTY
 
     # ---- the end ------------------------------------------------------------------------------------------------------

@@ -33,6 +33,7 @@ ROUNDING = 1e-12  # relative: more than the rounding of a sum of costs
 MAX_LEARNED = 20_000
 MOST_STEPS = 2400  # for one repair, and for pulling once
 STEPS_AT_ONCE = 200  # between two looks at the clock; fewer for large models
+MOST_IN_RESERVE = 0.25  # of the time limit, for a call that is not interrupted
 DIVES = 10
 STARTS = 4  # earlier answers from which incumbents are pulled
 MOST_PROGRAMS = 20  # linear programs for one descent
@@ -78,9 +79,10 @@ class Candidates:
         self.closed = math.inf  # smallest key of a closed node
         self.bound = self.question.constant  # proven: no good centre in an open node has a smaller total cost
         self.proven = False
+        self.longest_call = 0.0  # seconds
         self.reason = ""
         self.counters = {"neighbourhood_nodes": 0.0, "refused": 0.0, "repaired": 0.0}
-        self.share, self.main_nodes, self.ties, self.fruitless = 16, 0, 0, 0
+        self.share, self.main_nodes, self.ties, self.fruitless = 1, 0, 0, 0
         self.root_low, self.root_high = self._root()
         for row in range(memory.rival.size):
             low, high = memory.low[row].astype(np.int64), memory.high[row].astype(np.int64)
@@ -97,8 +99,15 @@ class Candidates:
         return low, high
 
     def run_kernel(self, task: int, nodes: Nodes, budget: float, noise: float, share: int) -> float:
-        about = (self.model, self.question, self.geometry, self.regions)
-        return run(task, *about, nodes, self.stack, self.desk, budget, noise, share, self.adversary_limit)
+        about, began = (self.model, self.question, self.geometry, self.regions), self.clock.seconds
+        answer = run(task, *about, nodes, self.stack, self.desk, budget, noise, share, self.adversary_limit)
+        self.longest_call = max(self.longest_call, self.clock.seconds - began)
+        return answer
+
+    @property
+    def out_of_time(self) -> bool:
+        """True if another call of a kernel may pass the time limit: none is interrupted."""
+        return self.clock.remaining <= min(self.longest_call, MOST_IN_RESERVE * self.clock.time_limit)
 
     @property
     def power(self) -> int:
@@ -109,7 +118,7 @@ class Candidates:
         for center in self.memory.nearest_centers(self.problem, STARTS):
             self.move_on(center[self.memory.dimensions.columns], 0.0)
         for attempt in range(DIVES):
-            if self.clock.expired:
+            if self.out_of_time:
                 return
             self.mend(self.root_low, self.root_high, 1.5 * self.best, 0.0 if attempt == 0 else 1.0)
 
@@ -125,13 +134,13 @@ class Candidates:
         trial.low[:], trial.high[:] = low, high
         total = AGAIN
         for _ in range(MOST_STEPS // self.steps):
-            if total == AGAIN and not self.clock.expired:
+            if total == AGAIN and not self.out_of_time:
                 total = self.run_kernel(MEND, self.nodes, budget, noise, self.steps)
         if total == AGAIN or total == math.inf:
             return False
         self.counters["repaired"] += 1
         for _ in range(MOST_STEPS // self.steps):
-            if self.clock.expired or self.run_kernel(PULL, self.nodes, budget, noise, self.steps) != AGAIN:
+            if self.out_of_time or self.run_kernel(PULL, self.nodes, budget, noise, self.steps) != AGAIN:
                 break
         x = trial.x.copy()
         return self.total(x) < self.best and self.offer(x)
@@ -140,7 +149,7 @@ class Candidates:
         """Go down from a centre that is good, or good up to a hair, all columns at once; True if it becomes the best."""
         x, window, cost, better = start, WINDOW, math.inf, False
         for _ in range(MOST_PROGRAMS):
-            y = None if self.clock.expired else nearest_around(self.geometry, self.regions, x, window)
+            y = None if self.out_of_time else nearest_around(self.geometry, self.regions, x, window)
             if y is None:
                 break
             self.desk.trial.x[:] = y

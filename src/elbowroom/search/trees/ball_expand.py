@@ -42,6 +42,7 @@ from elbowroom.search.trees.ball_split import split_node
 from elbowroom.search.trees.ball_state import (
     BOUNDS,
     CLOSED,
+    DIVING,
     NODES,
     NOTHING,
     UNSURE,
@@ -64,7 +65,7 @@ FINE = 5  # the node in desk.node is too small to be split any further
 
 NEARLY = 1.0 - 1e-6  # phi(radius) that closes a node: splits at a finer scale would creep
 PLUNGE_EVERY = 30
-DEEPEST = 40  # steps of a dive: calls must be short
+DEEPEST = 40  # nodes of a dive
 GREED = 4.0  # how steeply a way out counts less with its cost, in units of the remaining budget
 COARSE = 0.4  # need below which a region waits until no other is left: splits at a fine scale gain little
 LATER = 1e-9
@@ -254,12 +255,16 @@ def expand_balls(
     model: Ensemble, question: Question, geometry: Geometry, regions: BallRegions, nodes: Nodes, stack: Stack,
     desk: Desk, budget: float, share: int, limit: int,
 ) -> int:  # fmt: skip
-    """Work on up to ``share`` nodes (and the dive that the last of them begins), for centres of total cost < budget."""
-    worked, diving, dive_key, depth = 0, False, 0.0, 0
-    node = desk.node
+    """Work on up to ``share`` nodes, for centres of total cost < budget. A dive goes on at the next call."""
+    node, bench, worked = desk.node, desk.bench, 0
+    diving, depth, dive_key = bench.count[DIVING] > 0, bench.count[DIVING] - 1, bench.key[1]
+    bench.count[DIVING] = 0
     while diving or nodes.count[OPEN_NODES] > 0:
         note = int64(0)
         if diving:
+            if worked >= share:
+                bench.count[DIVING], bench.key[1] = depth + 1, dive_key
+                return PAUSED
             key = dive_key
             copy_range(desk.trial, node)
         else:

@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 from sklearn.preprocessing import MinMaxScaler
 
 from elbowroom import AtMost, Ball, Diamond, Explainer, Feature, InputError, LinearRule, Region, Space, Status
@@ -16,6 +16,11 @@ from elbowroom.models import TreeEnsemble
 from elbowroom.problem import Box, RecourseProblem
 from elbowroom.search.contract import Clock
 from elbowroom.search.trees.ball import search_balls
+from elbowroom.search.trees.ball_candidates import Candidates
+from elbowroom.search.trees.ball_entry import EXPAND
+from elbowroom.search.trees.ball_expand import PAUSED
+from elbowroom.search.trees.ball_state import DIVING
+from elbowroom.search.trees.nodes import Nodes
 from tests.support.hostile import attack
 from tests.support.small_models import info, random_trees
 
@@ -141,3 +146,33 @@ def test_a_tiny_ball_is_hardly_harder_than_a_tiny_box() -> None:
             nodes[room] += answer.counters["nodes"]
         assert found[Ball].distance == pytest.approx(found[Box].distance, rel=1e-6)
     assert nodes[Ball] < 2 * nodes[Box]
+
+
+@pytest.mark.parametrize("room", [Ball(0.05), Diamond(0.05)])
+def test_pauses_change_nothing(room: Ball | Diamond, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A search that stops after every node, also in the middle of a dive, goes on as if it had not."""
+    X, y = load_breast_cancer(return_X_y=True)
+    X = MinMaxScaler().fit_transform(X[:, :20])
+    model = GradientBoostingClassifier(n_estimators=60, max_depth=2, learning_rate=1.0, random_state=0).fit(X, y)
+    row = X[model.predict(X) == 0][5]
+    whole = Explainer(model).explain(row, room)
+    at_once, pauses = Candidates.run_kernel, 0
+
+    def node_by_node(self: Candidates, task: int, nodes: Nodes, budget: float, noise: float, share: int) -> float:
+        nonlocal pauses
+        if task != EXPAND:
+            return at_once(self, task, nodes, budget, noise, share)
+        while True:
+            state = at_once(self, task, nodes, budget, noise, 1)
+            pauses += int(state == PAUSED and self.desk.bench.count[DIVING] > 0)
+            share -= 1
+            if state != PAUSED or share <= 0:
+                return state
+
+    monkeypatch.setattr(Candidates, "run_kernel", node_by_node)
+    pieces = Explainer(model).explain(row, room)
+    assert isinstance(whole, Region)
+    assert isinstance(pieces, Region)
+    assert pauses > 20
+    assert pieces.counters == whole.counters
+    assert (pieces.distance, pieces.lower_bound) == (whole.distance, whole.lower_bound)
