@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from elbowroom.explainer import Explainer
 
 _ROOMS: Final = {Shape.BOX: Box(0.1), Shape.BALL: Ball(0.1), Shape.DIAMOND: Diamond(0.1)}
-_NORMS: Final = {Shape.BOX: "linf", Shape.BALL: "l2", Shape.DIAMOND: "l1"}
 _DURATION: Final = "5 to 20 s"
 _BALLS: Final = "balls"  # the part of the work that a second process takes over
 _PATIENCE: Final = 3600.0  # seconds for a tiny question: on a busy machine compiling must not run out of its time
@@ -50,7 +49,7 @@ def ready(shape: Shape, alone: bool = False) -> None:
         with _no_collection():
             explainer = _two_stumps()
             explainer.explain([0.0, 0.0], room=_ROOMS[shape], time_limit=_PATIENCE)
-            explainer.radius([0.0, 0.0], _NORMS[shape], time_limit=_PATIENCE)
+            explainer.radius([0.0, 0.0], shape.distance.value, time_limit=_PATIENCE)
     except BaseException:
         _begun.discard(shape)  # interrupted: the next question tries again
         raise

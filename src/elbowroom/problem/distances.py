@@ -6,6 +6,7 @@ u_f = weight_f |x_f - factual_f| / scale_f for single columns, u_g = weight_g if
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from enum import Enum
 
@@ -41,7 +42,9 @@ class Distance(Enum):
                 return float(moves.sum())
             case Distance.L2:
                 biggest = float(moves.max())
-                return biggest * float(np.sqrt(np.square(moves / biggest).sum())) if biggest > 0 else 0.0
+                if not 0.0 < biggest < math.inf:
+                    return biggest
+                return biggest * float(np.sqrt(np.square(moves / biggest).sum()))
             case Distance.LINF:
                 return float(moves.max())
 

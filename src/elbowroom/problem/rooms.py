@@ -18,6 +18,7 @@ import numpy as np
 
 from elbowroom.errors import InputError
 from elbowroom.numerics import BIGGEST, Floats
+from elbowroom.problem.distances import Distance
 from elbowroom.problem.given import PLAIN_NUMBER, number, unknown
 from elbowroom.problem.space import Space
 
@@ -30,6 +31,17 @@ class Shape(Enum):
     BOX = "box"
     BALL = "ball"
     DIAMOND = "diamond"
+
+    @property
+    def distance(self) -> Distance:
+        """The norm whose unit ball it is."""
+        match self:
+            case Shape.BOX:
+                return Distance.LINF
+            case Shape.BALL:
+                return Distance.L2
+            case Shape.DIAMOND:
+                return Distance.L1
 
 
 @dataclass(frozen=True, eq=False)

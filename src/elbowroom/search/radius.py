@@ -23,7 +23,6 @@ from elbowroom.search.contract import Clock
 
 AcceptBody: TypeAlias = Callable[[Body, float], Verdict]  # the judge, with a time limit in seconds
 
-NORM_OF_SHAPE = {Shape.BOX: "linf", Shape.BALL: "l2", Shape.DIAMOND: "l1"}
 _LINEAR_GAP = 1e-12
 _SHARES = (0.1, 0.3, 1.0)  # of the remaining time, for one radius
 _DOUBTED_GAP = 0.02  # relative; how close to a radius that the judge could not settle the search still climbs
@@ -59,7 +58,7 @@ def largest_radius(
                 if search.doubted == math.inf:
                     break
                 search.press()
-    return RadiusResult(search.lower, search.upper, NORM_OF_SHAPE[shape], search.witness, clock.seconds)
+    return RadiusResult(search.lower, search.upper, shape.distance.value, search.witness, clock.seconds)
 
 
 def _gap(model: Model) -> float:
@@ -106,17 +105,6 @@ class _Rooms:
         """The largest radius worth asking for; its room is finite."""
         return min(_LARGEST, _LONGEST / max(1.0, float(self.unit.max()), float(np.abs(self.point).max())))
 
-    def norm(self, lengths: Floats) -> float:
-        match self.shape:
-            case Shape.BOX:
-                return float(lengths.max(initial=0.0))
-            case Shape.BALL:
-                return math.hypot(*lengths)
-            case Shape.DIAMOND:
-                return float(lengths.sum())
-            case _:
-                assert_never(self.shape)
-
     def reach(self, model: Model) -> float:
         """A radius whose room holds everything a larger room could add: all limits, and one point of every cell."""
         moves = self.unit > 0.0
@@ -129,13 +117,13 @@ class _Rooms:
         else:
             extent = np.where(_used(model), extent, 0.0)
         lengths = np.where(moves, extent, 0.0) / np.where(moves, self.unit, 1.0)
-        return self.norm(lengths) * (1.0 + 1e-9)
+        return self.shape.distance.norm(lengths) * (1.0 + 1e-9)
 
     def admits(self, witness: Floats, top: float) -> float:
         """The smallest radius <= top whose room contains the witness; the room of ``top`` does."""
         moves = self.unit > 0.0
         lengths = np.where(moves, np.abs(witness - self.point) / np.where(moves, self.unit, 1.0), 0.0)
-        guess = int(ordinal(min(self.norm(lengths), top)))
+        guess = int(ordinal(min(self.shape.distance.norm(lengths), top)))
         inside, outside, step = int(ordinal(top)), -1, 1
         while inside - outside > 1:  # first widen around the guess, then halve
             middle = min(max(guess, outside + 1), inside - 1)

@@ -13,7 +13,7 @@ from elbowroom.numerics import TOLERANCES
 from elbowroom.problem import Feature, Shape, Space, Target
 from elbowroom.result import Certificate, Counterexample, RadiusResult, Undecided
 from elbowroom.search.contract import Clock
-from elbowroom.search.radius import NORM_OF_SHAPE, _Rooms, largest_radius
+from elbowroom.search.radius import _Rooms, largest_radius
 from tests.support.small_models import info, random_network, random_trees
 
 
@@ -81,7 +81,7 @@ def test_trees_equal_the_nearest_bad_cell(shape: Shape) -> None:
             everywhere += 1
             assert found.lower == found.upper == math.inf and found.witness is None
             continue
-        assert found.norm == NORM_OF_SHAPE[shape] and found.exact
+        assert found.norm == shape.distance.value and found.exact
         assert found.upper == np.nextafter(found.lower, np.inf)
         assert found.upper == pytest.approx(truth, rel=1e-14)
         rooms = _Rooms.around(space, point, shape)

@@ -15,7 +15,7 @@ import numpy as np
 
 from elbowroom.models import TreeEnsemble
 from elbowroom.numerics import Floats
-from elbowroom.problem import Ball, Box, Diamond, RecourseProblem, Shape
+from elbowroom.problem import Ball, Box, Diamond, RecourseProblem
 from elbowroom.result.certificate import Certificate, Counterexample
 from elbowroom.search.contract import Referee
 from elbowroom.search.solvers.tolerances import EPSILONS
@@ -58,10 +58,4 @@ def _share(problem: RecourseProblem, center: Floats, point: Floats) -> float:
     """How large the smallest room around the centre is that reaches a point, as a part of the room."""
     moved = np.flatnonzero((problem.space.group_of < 0) & (problem.walls.up > 0))
     ratio = np.abs(point - center)[moved] / problem.walls.up[moved]
-    match problem.walls.shape:
-        case Shape.BOX:
-            return float(ratio.max(initial=0.0))
-        case Shape.BALL:
-            return float(np.sqrt(ratio @ ratio))
-        case Shape.DIAMOND:
-            return float(ratio.sum())
+    return problem.walls.shape.distance.norm(ratio)

@@ -26,7 +26,7 @@ from elbowroom.search.trees.ball_entry import EXPAND, POLISH
 from elbowroom.search.trees.ball_expand import CANDIDATE, EMPTY, FINE, FULL, PAUSED, STUCK
 from elbowroom.search.trees.ball_regions import add_ball_region
 from elbowroom.search.trees.ball_shared import push
-from elbowroom.search.trees.ball_state import BOUNDS, CLOSED, DIVING, NODES
+from elbowroom.search.trees.ball_state import BOUNDS, CLOSED, NODES
 from elbowroom.search.trees.ball_ties import regions_with, ways_out
 from elbowroom.search.trees.memory import TreeMemory
 from elbowroom.search.trees.nodes import FREE, OPEN_NODES, USED, Nodes
@@ -148,7 +148,7 @@ class _Search(Candidates):
         lone = float_nodes(64, self.n_dims)
         push(lone, point, point, 0.0, 0)  # grows and stores bad regions around the point
         self.run_kernel(EXPAND, lone, math.inf, 0.0, 1)
-        self.desk.bench.count[DIVING] = 0
+        self.desk.bench.dive[0] = 0
         cell = self.memory.dimensions.cells_of(self.whole_point(point))
         add_ball_region(self.regions, self.geometry, cell, cell.copy(), 0, self.desk.bench.random)
         splits = [
@@ -164,7 +164,7 @@ class _Search(Candidates):
     @property
     def diving(self) -> bool:
         """True if the next call of the kernel goes on with a dive: its node is in no heap."""
-        return bool(self.desk.bench.count[DIVING] > 0)
+        return bool(self.desk.bench.dive[0] > 0)
 
     # ---- the searches -------------------------------------------------------------------------------------------------
     def search_nodes(self, target: int) -> bool:
@@ -216,7 +216,7 @@ class _Search(Candidates):
             state, nodes = self.advance(nodes, max(1, left), main=False)
             if state == EMPTY:
                 break
-        self.desk.bench.count[DIVING] = 0
+        self.desk.bench.dive[0] = 0
         return max(1, int(self.desk.bench.count[NODES]) - before), state == EMPTY
 
     # ---- the end ------------------------------------------------------------------------------------------------------

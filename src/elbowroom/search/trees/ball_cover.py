@@ -64,7 +64,7 @@ class Cover(Bundle):
         move, column = np.zeros((2, slots))
         return cls(
             row, value, need, right, size, np.zeros((n, sides), np.int64), np.zeros((n, sides)), np.zeros(1, np.int64),
-            np.full(sides, -1), np.zeros(sides, np.int64), reach, np.zeros(n_dims), order, rank, load, best_load, trial,
+            np.full(sides, -1, np.int64), np.zeros(sides, np.int64), reach, np.zeros(n_dims), order, rank, load, best_load, trial,
             np.zeros(slots + 1, np.int64), np.zeros(slots + 1), move, column, np.zeros(slots, np.int64),
             np.zeros(QUEUE, np.int64), np.zeros(QUEUE), np.zeros((slots, slots)),
         )  # fmt: skip

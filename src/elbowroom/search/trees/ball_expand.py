@@ -42,7 +42,6 @@ from elbowroom.search.trees.ball_split import split_node
 from elbowroom.search.trees.ball_state import (
     BOUNDS,
     CLOSED,
-    DIVING,
     NODES,
     NOTHING,
     UNSURE,
@@ -257,13 +256,13 @@ def expand_balls(
 ) -> int:  # fmt: skip
     """Work on up to ``share`` nodes, for centres of total cost < budget. A dive goes on at the next call."""
     node, bench, worked = desk.node, desk.bench, 0
-    diving, depth, dive_key = bench.count[DIVING] > 0, bench.count[DIVING] - 1, bench.key[1]
-    bench.count[DIVING] = 0
+    diving, depth, dive_key = bench.dive[0] > 0, bench.dive[0] - 1, bench.key[1]
+    bench.dive[0] = 0
     while diving or nodes.count[OPEN_NODES] > 0:
         note = int64(0)
         if diving:
             if worked >= share:
-                bench.count[DIVING], bench.key[1] = depth + 1, dive_key
+                bench.dive[0], bench.key[1] = depth + 1, dive_key
                 return PAUSED
             key = dive_key
             copy_range(desk.trial, node)

@@ -30,7 +30,6 @@ UNSURE = -2  # the adversary needs a larger limit or stack
 NODES = 0
 BOUNDS = 1
 CLOSED = 2  # nodes whose nearest centre is good or nearly so
-DIVING = 3  # no counter: 0, or 1 + the depth of a dive that goes on with desk.trial at the next call
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +48,8 @@ class Bench(Bundle):
     work: Ints  # (1,)
     count: Ints
     random: Words  # (1,)
-    key: Floats  # (2,) of the node handed over, and of the one in desk.trial while DIVING
+    key: Floats  # (2,) of the node handed over, and of the one in desk.trial during a dive
+    dive: Ints  # (1,) 1 + the depth of a dive that goes on with desk.trial at the next call; 0: none does
     ends: Floats  # (6,) of children
 
     @classmethod
@@ -58,8 +58,8 @@ class Bench(Bundle):
         return cls(
             np.zeros(n_dims), np.zeros(sides, np.int64), np.zeros(sides), np.zeros(sides, np.int64), np.zeros(sides),
             np.zeros(n_dims, np.int64), np.zeros(n_dims, np.int64), np.zeros((sides + 1, n_words), np.uint64),
-            np.zeros((3, n_words), np.uint64), np.zeros(1, np.int64), np.zeros(4, np.int64),
-            np.array([seed], dtype=np.uint64), np.zeros(2), np.zeros(6),
+            np.zeros((3, n_words), np.uint64), np.zeros(1, np.int64), np.zeros(3, np.int64),
+            np.array([seed], dtype=np.uint64), np.zeros(2), np.zeros(1, np.int64), np.zeros(6),
         )  # fmt: skip
 
 

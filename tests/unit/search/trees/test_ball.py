@@ -19,7 +19,6 @@ from elbowroom.search.trees.ball import search_balls
 from elbowroom.search.trees.ball_candidates import Candidates
 from elbowroom.search.trees.ball_entry import EXPAND
 from elbowroom.search.trees.ball_expand import PAUSED
-from elbowroom.search.trees.ball_state import DIVING
 from elbowroom.search.trees.nodes import Nodes
 from tests.support.hostile import attack
 from tests.support.small_models import info, random_trees
@@ -164,7 +163,7 @@ def test_pauses_change_nothing(room: Ball | Diamond, monkeypatch: pytest.MonkeyP
             return at_once(self, task, nodes, budget, noise, share)
         while True:
             state = at_once(self, task, nodes, budget, noise, 1)
-            pauses += int(state == PAUSED and self.desk.bench.count[DIVING] > 0)
+            pauses += int(state == PAUSED and self.desk.bench.dive[0] > 0)
             share -= 1
             if state != PAUSED or share <= 0:
                 return state

@@ -113,11 +113,11 @@ def test_too_many_literals_leave_the_greedy_bound() -> None:
 
 def signed_program(
     geometry: Geometry, node: Node, regions: BallRegions, enough: float
-) -> tuple[Floats, Floats, Floats, Floats]:
-    """Chords of all stored regions over the whole node, what each must reach, longest moves, and ends of the literals."""
+) -> tuple[Floats, Floats, Floats]:
+    """Chords of all stored regions over the whole node, what each must reach, and longest moves."""
     n_dims = node.x.size
     used = used_by_gaps(regions, geometry, node.x)
-    chords, longest, ends = np.zeros((len(used), 2 * n_dims)), np.zeros(2 * n_dims), np.zeros(2 * n_dims)
+    chords, longest = np.zeros((len(used), 2 * n_dims)), np.zeros(2 * n_dims)
     for d in range(n_dims):
         for side, room in enumerate([node.x[d] - node.low[d], node.high[d] - node.x[d]]):
             length = min(room, enough / geometry.rate[d])
@@ -125,10 +125,10 @@ def signed_program(
             end[d] += length if side == 1 else -length
             there = used_by_gaps(regions, geometry, end)[:, d]
             j = 2 * d + side
-            longest[j], ends[j] = length * geometry.rate[d], end[d]
+            longest[j] = length * geometry.rate[d]
             if length > 0.0:
                 chords[:, j] = (there - used[:, d]) / longest[j]
-    return chords, 1.0 - used.sum(axis=1), longest, ends
+    return chords, 1.0 - used.sum(axis=1), longest
 
 
 @pytest.mark.parametrize("room", [Ball(0.3), Diamond(0.3)])
@@ -147,7 +147,7 @@ def test_moves_into_other_regions_count(room: Ball | Diamond) -> None:
         node.low[:] = node.x - random.choice([0.0, 0.05, 0.3], n_dims)
         node.high[:] = node.x + random.choice([0.0, 0.05, 0.3], n_dims)
         enough = float(random.choice([0.1, 0.2, 0.29])) * float(geometry.rate.min())
-        chords, right, longest, _ = signed_program(geometry, node, regions, enough)
+        chords, right, longest = signed_program(geometry, node, regions, enough)
         proven = with_regions(geometry, node, regions, cover, 0, 0.0, enough)
         answer = optimize.linprog(
             np.ones(2 * n_dims), -chords, -right, bounds=list(zip(np.zeros(2 * n_dims), longest, strict=True))
