@@ -20,8 +20,8 @@ from elbowroom.problem import Ball, Box, Diamond
 from elbowroom.problem.rooms import Shape
 
 if TYPE_CHECKING:
-    from elbowroom.compiling import Readiness
     from elbowroom.explainer import Explainer
+    from elbowroom.kernels.kernel import Readiness
 
 _ROOMS: Final = {Shape.BOX: Box(0.1), Shape.BALL: Ball(0.1), Shape.DIAMOND: Diamond(0.1)}
 _DURATION: Final = "5 to 20 s"
@@ -116,7 +116,7 @@ def _no_collection() -> Iterator[None]:
 
 def _readiness(shape: Shape) -> Readiness:
     """Of the largest kernel that questions about rooms of this shape need."""
-    from elbowroom.compiling import readiness
+    from elbowroom.kernels.kernel import readiness
 
     if shape is Shape.BOX:
         from elbowroom.search.trees.expand import expand
@@ -129,7 +129,7 @@ def _readiness(shape: Shape) -> Readiness:
 
 def _announce(shape: Shape) -> None:
     """Say that the next seconds go into compiling, if they do. A warning is shown even where no log is set up."""
-    from elbowroom.compiling import Readiness
+    from elbowroom.kernels.kernel import Readiness
 
     rooms = "boxes" if shape is Shape.BOX else "balls and diamonds"
     match _readiness(shape):
@@ -159,7 +159,7 @@ def _cores() -> int:
 def warm() -> float:
     """Run every kernel on a tiny question and return the seconds it took. With a second core, balls are compiled there
     at the same time; where that process fails, this one does its part."""
-    from elbowroom.compiling import Readiness
+    from elbowroom.kernels.kernel import Readiness
 
     start = time.perf_counter()
     beside = None

@@ -12,7 +12,7 @@ import pytest
 from tests.support.closed import closed_package
 
 WHERE = """
-from elbowroom.search.trees.compiled import readiness
+from elbowroom.kernels.kernel import readiness
 from elbowroom.search.trees.expand import expand
 import elbowroom.certify.trees
 print(readiness(expand).name)

@@ -18,7 +18,7 @@ import numpy as np
 
 from elbowroom.certify.inputs import InputSet
 from elbowroom.certify.intervals import Interval
-from elbowroom.compiling import kernel
+from elbowroom.kernels.kernel import kernel
 from elbowroom.models import Affine
 from elbowroom.numerics import Floats
 

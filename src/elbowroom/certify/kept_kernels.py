@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from elbowroom.compiling import kernel
+from elbowroom.kernels.kernel import kernel
 from elbowroom.numerics import Floats, Ints
 
 # How `explore` stopped.

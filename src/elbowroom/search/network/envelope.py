@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from elbowroom.compiling import inner_kernel, kernel
+from elbowroom.kernels.kernel import inner_kernel, kernel
 from elbowroom.numerics import Floats, Ints
 
 

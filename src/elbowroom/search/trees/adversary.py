@@ -11,10 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from elbowroom.kernels.bundle import Bundle
+from elbowroom.kernels.kernel import inner_kernel, kernel
+from elbowroom.kernels.tools import Words, int64, leading_zeros, lowest
 from elbowroom.numerics import Ints
-from elbowroom.search.trees.bits import ZERO, Ensemble, leading_zeros, lowest, narrow
-from elbowroom.search.trees.bundle import Bundle
-from elbowroom.search.trees.compiled import Words, inner_kernel, int64, kernel
+from elbowroom.search.trees.bits import ZERO, Ensemble, narrow
 from elbowroom.search.trees.question import Question
 
 GOOD = 0

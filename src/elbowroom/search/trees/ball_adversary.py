@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import math
 
+from elbowroom.kernels.kernel import inner_kernel
+from elbowroom.kernels.tools import int64, leading_zeros, lowest
 from elbowroom.numerics import Floats, Ints
 from elbowroom.search.trees.adversary import BAD, GOOD, LIMIT, Stack
 from elbowroom.search.trees.ball_geometry import FREE, ROUND, Geometry, cell_at, gap_for, used_by
 from elbowroom.search.trees.ball_shared import one_hot_possible
-from elbowroom.search.trees.bits import ZERO, Ensemble, leading_zeros, lowest, narrow
-from elbowroom.search.trees.compiled import inner_kernel, int64
+from elbowroom.search.trees.bits import ZERO, Ensemble, narrow
 from elbowroom.search.trees.question import Question
 
 

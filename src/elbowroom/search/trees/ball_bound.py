@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import math
 
+from elbowroom.kernels.kernel import inner_kernel
 from elbowroom.numerics import Ints
 from elbowroom.search.trees.ball_geometry import LARGEST, ROUND, SUM, Geometry, gap_for, guard, move_cost, phi
 from elbowroom.search.trees.ball_regions import Literals, Node, gain_at
-from elbowroom.search.trees.compiled import inner_kernel
 
 SAFE = 1.0 - 1e-9  # lengths that are forced are cut by this factor, so that rounding forces nothing
 HALVINGS = 40

@@ -13,10 +13,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from elbowroom.kernels.bundle import Bundle
+from elbowroom.kernels.kernel import inner_kernel
+from elbowroom.kernels.tools import sort_by
 from elbowroom.numerics import Floats, Ints
 from elbowroom.search.trees.ball_bound import SAFE
-from elbowroom.search.trees.bundle import Bundle
-from elbowroom.search.trees.compiled import inner_kernel, sort_by
 
 MAX_MET = 800  # regions that are compared and covered: the more, the better the bound, and most nodes meet fewer
 MAX_SIGNED = 64  # rows that the linear program adds to them

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from elbowroom.kernels.kernel import kernel
 from elbowroom.search.trees.adversary import Stack
 from elbowroom.search.trees.ball_expand import expand_balls
 from elbowroom.search.trees.ball_geometry import Geometry
@@ -9,7 +10,6 @@ from elbowroom.search.trees.ball_incumbent import polish, pull, repair
 from elbowroom.search.trees.ball_regions import BallRegions
 from elbowroom.search.trees.ball_state import Desk
 from elbowroom.search.trees.bits import Ensemble
-from elbowroom.search.trees.compiled import kernel
 from elbowroom.search.trees.nodes import Nodes
 from elbowroom.search.trees.question import Question
 

@@ -19,6 +19,8 @@ from __future__ import annotations
 
 import math
 
+from elbowroom.kernels.kernel import inlined, inner_kernel
+from elbowroom.kernels.tools import int64
 from elbowroom.numerics import Floats
 from elbowroom.search.trees.adversary import Stack
 from elbowroom.search.trees.ball_bound import force_moves, region_bound
@@ -50,7 +52,6 @@ from elbowroom.search.trees.ball_state import (
     settle_node,
 )  # fmt: skip
 from elbowroom.search.trees.bits import Ensemble
-from elbowroom.search.trees.compiled import inlined, inner_kernel, int64
 from elbowroom.search.trees.nodes import FREE, OPEN_NODES, USED, Nodes
 from elbowroom.search.trees.question import Question
 

@@ -17,11 +17,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from elbowroom.kernels.bundle import Bundle
+from elbowroom.kernels.kernel import inner_kernel
 from elbowroom.numerics import EPS, Floats, Ints, next_up
 from elbowroom.problem import Distance, RecourseProblem, Shape
-from elbowroom.search.trees.bundle import Bundle
 from elbowroom.search.trees.cells import Dimensions
-from elbowroom.search.trees.compiled import inner_kernel
 from elbowroom.search.trees.positions import WHOLE_SPACING
 from elbowroom.search.trees.question import Layout
 

@@ -11,13 +11,14 @@ import math
 
 import numpy as np
 
+from elbowroom.kernels.kernel import inner_kernel
+from elbowroom.kernels.tools import random_below
 from elbowroom.numerics import Floats
 from elbowroom.search.trees.adversary import Stack
 from elbowroom.search.trees.ball_geometry import ROUND, STILL, Geometry, after, gap_for, guard, used_by
 from elbowroom.search.trees.ball_regions import BallRegions, Node, list_literals, used_up
 from elbowroom.search.trees.ball_state import NOTHING, Desk, bad_region_at, settle_node
 from elbowroom.search.trees.bits import Ensemble
-from elbowroom.search.trees.compiled import inner_kernel, random_below
 from elbowroom.search.trees.question import Question
 
 SURE = 1.0 + 1e-9  # phi(radius) at which candidates are checked before the judge sees them

@@ -12,12 +12,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from elbowroom.kernels.bundle import Bundle
+from elbowroom.kernels.kernel import inner_kernel
+from elbowroom.kernels.tools import Words, int64
 from elbowroom.numerics import Floats, Ints
 from elbowroom.search.trees.ball_geometry import ROUND, Geometry, cell_at, guard, phi
 from elbowroom.search.trees.ball_regions import BallRegions, Node
 from elbowroom.search.trees.bits import Ensemble
-from elbowroom.search.trees.bundle import Bundle
-from elbowroom.search.trees.compiled import Words, inner_kernel, int64
 from elbowroom.search.trees.question import Question
 from elbowroom.search.trees.scenario import choose_categories, deepest_cell
 

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import math
 
+from elbowroom.kernels.kernel import inner_kernel
+from elbowroom.kernels.tools import int64
 from elbowroom.search.trees.ball_bound import SAFE
 from elbowroom.search.trees.ball_cover import MAX_SIGNED, Cover
 from elbowroom.search.trees.ball_geometry import Geometry
 from elbowroom.search.trees.ball_regions import BallRegions, Node
 from elbowroom.search.trees.ball_signed import ROUNDING, add_signed, set_reach
-from elbowroom.search.trees.compiled import inner_kernel, int64
 
 PIVOTS = 4  # per literal
 TINY = 1e-9  # relative: what does not count as a violated row, or as a pivot

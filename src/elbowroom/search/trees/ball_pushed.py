@@ -12,13 +12,14 @@ from dataclasses import replace
 
 import numpy as np
 
+from elbowroom.kernels.kernel import inner_kernel
+from elbowroom.kernels.tools import int64
 from elbowroom.numerics import Floats
 from elbowroom.search.trees.ball_geometry import FREE, LARGEST, Geometry, cell_at, guard, move_cost
 from elbowroom.search.trees.ball_inscribed import Inscribed
 from elbowroom.search.trees.ball_regions import Node
 from elbowroom.search.trees.bits import Ensemble
 from elbowroom.search.trees.bound import HOLDS, PRUNED, bound
-from elbowroom.search.trees.compiled import inner_kernel, int64
 from elbowroom.search.trees.gains import Scratch
 from elbowroom.search.trees.question import Question
 

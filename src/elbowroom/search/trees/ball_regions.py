@@ -19,6 +19,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from elbowroom.kernels.bundle import Bundle
+from elbowroom.kernels.kernel import inner_kernel, kernel
+from elbowroom.kernels.tools import Shorts, Words, int64, lowest, random_below
 from elbowroom.numerics import Floats, Ints
 from elbowroom.search.trees.ball_geometry import (
     FREE,
@@ -34,9 +37,7 @@ from elbowroom.search.trees.ball_geometry import (
     phi,
     used_by,
 )  # fmt: skip
-from elbowroom.search.trees.bits import ONE, ZERO, lowest
-from elbowroom.search.trees.bundle import Bundle
-from elbowroom.search.trees.compiled import Shorts, Words, inner_kernel, int64, kernel, random_below
+from elbowroom.search.trees.bits import ONE, ZERO
 from elbowroom.search.trees.regions import NEWEST
 
 MET_BYTES = 64 * 2**20  # for the bits of all cells

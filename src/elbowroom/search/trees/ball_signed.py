@@ -13,10 +13,11 @@ from __future__ import annotations
 
 import math
 
+from elbowroom.kernels.kernel import inner_kernel
+from elbowroom.kernels.tools import int64
 from elbowroom.search.trees.ball_cover import Cover, slot_for
 from elbowroom.search.trees.ball_geometry import Geometry, guard, used_by
 from elbowroom.search.trees.ball_regions import TARGET, BallRegions, Node, look_around, next_met
-from elbowroom.search.trees.compiled import inner_kernel, int64
 
 NEAR = 1.0  # semi-axes: with more than this left to spend, these rows were measured not to pay
 VIOLATED = 1e-6

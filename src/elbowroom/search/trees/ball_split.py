@@ -13,13 +13,14 @@ import math
 
 import numpy as np
 
+from elbowroom.kernels.kernel import inner_kernel
+from elbowroom.kernels.tools import int64
 from elbowroom.numerics import Floats
 from elbowroom.search.trees.ball_bound import SAFE
 from elbowroom.search.trees.ball_geometry import ROUND, SQUARES, SUM, Geometry, after, gap_for, phi
 from elbowroom.search.trees.ball_regions import TARGET, BallRegions, Literals, Node, copy_range, list_literals, used_up
 from elbowroom.search.trees.ball_shared import push
 from elbowroom.search.trees.ball_state import Desk
-from elbowroom.search.trees.compiled import inner_kernel, int64
 from elbowroom.search.trees.nodes import Nodes
 
 GRID = 32

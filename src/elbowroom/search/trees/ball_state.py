@@ -8,6 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from elbowroom.kernels.bundle import Bundle
+from elbowroom.kernels.kernel import inner_kernel
+from elbowroom.kernels.tools import Words, sort_by
 from elbowroom.numerics import Floats, Ints
 from elbowroom.search.trees.adversary import BAD, GOOD, Stack
 from elbowroom.search.trees.ball_adversary import exits_first, find_bad_near
@@ -17,8 +20,6 @@ from elbowroom.search.trees.ball_inscribed import Inscribed
 from elbowroom.search.trees.ball_regions import BallRegions, Literals, Node, add_ball_region, look_around, next_met
 from elbowroom.search.trees.ball_shared import settle_group
 from elbowroom.search.trees.bits import Ensemble
-from elbowroom.search.trees.bundle import Bundle
-from elbowroom.search.trees.compiled import Words, inner_kernel, sort_by
 from elbowroom.search.trees.gains import Scratch
 from elbowroom.search.trees.grow import grow
 from elbowroom.search.trees.question import Question

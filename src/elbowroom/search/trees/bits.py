@@ -8,16 +8,13 @@ and largest value that a tree can take there are its lowest and highest bit.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from llvmlite import ir
-from numba.core import types
-from numba.extending import intrinsic
 
+from elbowroom.kernels.bundle import Bundle
+from elbowroom.kernels.kernel import inner_kernel
+from elbowroom.kernels.tools import Words, int64, leading_zeros, lowest
 from elbowroom.numerics import Floats, Ints
-from elbowroom.search.trees.bundle import Bundle
-from elbowroom.search.trees.compiled import Words, inner_kernel, int64
 
 ZERO = np.uint64(0)
 ONE = np.uint64(1)
@@ -67,30 +64,6 @@ class Ensemble(Bundle):
     user: Ints
     most_leaves: int  # of any tree
     most_entries: int  # of all leaves of any tree
-
-
-@intrinsic
-def _lowest(context: Any, x: Any) -> Any:
-    """Index of the lowest set bit of a nonzero word."""
-
-    def generate(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
-        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 0))
-
-    return types.uint64(types.uint64), generate
-
-
-@intrinsic
-def _leading_zeros(context: Any, x: Any) -> Any:
-    """63 minus the index of the highest set bit of a nonzero word."""
-
-    def generate(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
-        return builder.ctlz(args[0], ir.Constant(ir.IntType(1), 0))
-
-    return types.uint64(types.uint64), generate
-
-
-lowest: Any = _lowest
-leading_zeros: Any = _leading_zeros
 
 
 @inner_kernel

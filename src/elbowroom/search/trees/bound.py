@@ -21,9 +21,10 @@ from __future__ import annotations
 
 import math
 
+from elbowroom.kernels.kernel import inner_kernel
+from elbowroom.kernels.tools import int64, sort_by
 from elbowroom.numerics import Floats, Ints
 from elbowroom.search.trees.bits import Ensemble, narrow, smallest_sum
-from elbowroom.search.trees.compiled import inner_kernel, int64, sort_by
 from elbowroom.search.trees.gains import Scratch, clamp, collect_gains, extra
 from elbowroom.search.trees.question import ADDITIVE, Question
 

@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
+from elbowroom.kernels.tools import Words
 from elbowroom.models import TreeEnsemble
 from elbowroom.models.margins import tree_margins
 from elbowroom.numerics import EPS, Bools, Floats, Ints
 from elbowroom.problem import Space
 from elbowroom.search.trees.bits import Ensemble
-from elbowroom.search.trees.compiled import Words
 
 TABLE_BYTES = 512 * 2**20  # one row of leaf bits per cell as long as both tables fit into this
 

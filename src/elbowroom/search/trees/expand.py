@@ -15,10 +15,11 @@ from __future__ import annotations
 
 import math
 
+from elbowroom.kernels.kernel import inner_kernel, kernel
+from elbowroom.kernels.tools import int64, sort_by
 from elbowroom.search.trees.adversary import BAD, LIMIT, Stack, find_bad
 from elbowroom.search.trees.bits import Ensemble
 from elbowroom.search.trees.bound import PRUNED, bound
-from elbowroom.search.trees.compiled import inner_kernel, int64, kernel, sort_by
 from elbowroom.search.trees.gains import Scratch
 from elbowroom.search.trees.grow import grow
 from elbowroom.search.trees.node import State, settle

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from elbowroom.kernels.bundle import Bundle
+from elbowroom.kernels.kernel import inner_kernel
+from elbowroom.kernels.tools import Words, int64, lowest, sort_by
 from elbowroom.numerics import Floats, Ints
-from elbowroom.search.trees.bits import ONE, ZERO, Ensemble, lowest
-from elbowroom.search.trees.bundle import Bundle
-from elbowroom.search.trees.compiled import Words, inner_kernel, int64, sort_by
+from elbowroom.search.trees.bits import ONE, ZERO, Ensemble
 from elbowroom.search.trees.question import ADDITIVE, Question
 
 ENVELOPE_LEAVES = 48  # trees with more live leaves go without the exact envelope

@@ -7,9 +7,10 @@ trees that split on the dimension at hand are summed again; ``guard`` is more th
 
 from __future__ import annotations
 
+from elbowroom.kernels.kernel import inner_kernel
+from elbowroom.kernels.tools import Words, int64
 from elbowroom.numerics import Ints
 from elbowroom.search.trees.bits import Ensemble, largest_share, largest_sum, narrow
-from elbowroom.search.trees.compiled import Words, inner_kernel, int64
 
 
 @inner_kernel

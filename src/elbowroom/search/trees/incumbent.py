@@ -11,11 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from elbowroom.kernels.bundle import Bundle
+from elbowroom.kernels.kernel import inner_kernel, kernel
+from elbowroom.kernels.tools import Words, int64, sort_by
 from elbowroom.numerics import Floats, Ints
 from elbowroom.search.trees.adversary import GOOD, Stack, find_bad
 from elbowroom.search.trees.bits import Ensemble, narrow, smallest_share, smallest_sum
-from elbowroom.search.trees.bundle import Bundle
-from elbowroom.search.trees.compiled import Words, inner_kernel, int64, kernel, sort_by
 from elbowroom.search.trees.question import ADDITIVE, Question
 
 # How `ascend` stopped.

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from elbowroom.kernels.bundle import Bundle
+from elbowroom.kernels.kernel import inner_kernel
+from elbowroom.kernels.tools import Words
 from elbowroom.numerics import Floats, Ints
-from elbowroom.search.trees.bundle import Bundle
-from elbowroom.search.trees.compiled import Words, inner_kernel
 from elbowroom.search.trees.gains import extra
 from elbowroom.search.trees.question import ADDITIVE, Question
 from elbowroom.search.trees.regions import MAX_HITS

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from elbowroom.kernels.bundle import Bundle
+from elbowroom.kernels.kernel import inner_kernel, kernel
+from elbowroom.kernels.tools import Shorts
 from elbowroom.numerics import Floats, Ints
-from elbowroom.search.trees.bundle import Bundle
-from elbowroom.search.trees.compiled import Shorts, inner_kernel, kernel
 
 # Indices into Nodes.count
 OPEN_NODES = 0  # size of the heap

@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from elbowroom.errors import InputError
+from elbowroom.kernels.bundle import Bundle
+from elbowroom.kernels.kernel import kernel
 from elbowroom.numerics import Bools, Floats, Ints
 from elbowroom.problem import AtMost, Distance, LinearRule, RecourseProblem
-from elbowroom.search.trees.bundle import Bundle
 from elbowroom.search.trees.cells import Dimensions
-from elbowroom.search.trees.compiled import kernel
 from elbowroom.search.trees.positions import escapes, room_edges
 
 ADDITIVE = 0  # costs of dimensions add up: l1, and l2 with squared moves

@@ -14,10 +14,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from elbowroom.kernels.bundle import Bundle
+from elbowroom.kernels.kernel import inner_kernel, kernel
+from elbowroom.kernels.tools import Shorts, Words, int64, lowest, random_below
 from elbowroom.numerics import Floats, Ints
-from elbowroom.search.trees.bits import ONE, ZERO, lowest
-from elbowroom.search.trees.bundle import Bundle
-from elbowroom.search.trees.compiled import Shorts, Words, inner_kernel, int64, kernel, random_below
+from elbowroom.search.trees.bits import ONE, ZERO
 from elbowroom.search.trees.gains import extra
 from elbowroom.search.trees.question import ADDITIVE, Question
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import math
 
+from elbowroom.kernels.kernel import inner_kernel
+from elbowroom.kernels.tools import Shorts, Words
 from elbowroom.numerics import Ints
 from elbowroom.search.trees.bits import Ensemble, narrow, smallest_share
-from elbowroom.search.trees.compiled import Shorts, Words, inner_kernel
 from elbowroom.search.trees.node import State
 from elbowroom.search.trees.question import Question
 from elbowroom.search.trees.regions import Regions

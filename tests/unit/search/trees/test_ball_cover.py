@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import optimize
 
-from elbowroom.compiling import kernel
+from elbowroom.kernels.kernel import kernel
 from elbowroom.numerics import Floats
 from elbowroom.problem import Ball, Diamond
 from elbowroom.search.trees.ball_cover import Cover, cover_bound

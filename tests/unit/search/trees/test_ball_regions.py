@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from elbowroom import Feature, Space
-from elbowroom.compiling import kernel
+from elbowroom.kernels.kernel import kernel
 from elbowroom.numerics import Floats, Ints
 from elbowroom.problem import Ball, Diamond
 from elbowroom.search.trees.ball_geometry import Geometry

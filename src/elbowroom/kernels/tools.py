@@ -1,8 +1,4 @@
-"""How the kernels of this folder are compiled, and the few tools that all of them share.
-
-Kernels get plain arrays, most of them in a `Bundle`, so each has exactly one signature and is compiled once; see
-`elbowroom.compiling`.
-"""
+"""The few tools that kernels share: sorting, random numbers, bits, and the types of their arrays."""
 
 from __future__ import annotations
 
@@ -10,13 +6,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from llvmlite import ir
+from numba.core import types
+from numba.extending import intrinsic
 
-from elbowroom.compiling import Readiness, inlined, inner_kernel, kernel, readiness
+from elbowroom.kernels.kernel import PLAIN, inner_kernel
 from elbowroom.numerics import Floats, Ints
-
-__all__ = [
-    "Readiness", "Shorts", "Words", "inlined", "inner_kernel", "int64", "kernel", "random_below", "readiness", "sort_by",
-]  # fmt: skip
 
 Words = npt.NDArray[np.uint64]
 Shorts = npt.NDArray[np.int32]
@@ -51,3 +46,36 @@ def random_below(state: Words, bound: int) -> int:
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return int64((z ^ (z >> np.uint64(31))) >> np.uint64(1)) % bound
+
+
+# ---- bits -------------------------------------------------------------------------------------------------------------
+@intrinsic
+def _lowest(context: Any, x: Any) -> Any:
+    """Index of the lowest set bit of a nonzero word."""
+
+    def generate(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
+        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 0))
+
+    return types.uint64(types.uint64), generate
+
+
+@intrinsic
+def _leading_zeros(context: Any, x: Any) -> Any:
+    """63 minus the index of the highest set bit of a nonzero word."""
+
+    def generate(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
+        return builder.ctlz(args[0], ir.Constant(ir.IntType(1), 0))
+
+    return types.uint64(types.uint64), generate
+
+
+def _lowest_plain(x: Any) -> Any:
+    return np.uint64((int(x) & -int(x)).bit_length() - 1)
+
+
+def _leading_zeros_plain(x: Any) -> Any:
+    return np.uint64(64 - int(x).bit_length())
+
+
+lowest: Any = _lowest_plain if PLAIN else _lowest
+leading_zeros: Any = _leading_zeros_plain if PLAIN else _leading_zeros

@@ -10,7 +10,7 @@ import numba
 import numpy as np
 import pytest
 
-from elbowroom.search.trees.bundle import Bundle
+from elbowroom.kernels.bundle import Bundle
 from elbowroom.search.trees.nodes import Nodes
 
 

@@ -4,7 +4,7 @@ Numba treats every function as if Python called it: it optimises it, emits machi
 and optimises it again there. It also tries every meaning of every operator anew at each place where the operator stands,
 and rewrites programs for features (closures, generators, array expressions) that no kernel uses. Here
 
-- a *part*, a kernel that only kernels call, stays as the front end leaves it; the kernel that Python calls, the *whole*,
+- an *inner kernel*, which only kernels call, stays as the front end leaves it; the *entry kernel*, which Python calls,
   contains it and is optimised once;
 - the meaning of an operator for given argument types is looked up once;
 - passes that have nothing to do are left out.
@@ -45,11 +45,11 @@ _NOTHING_TO_DO: Final = frozenset(  # names of numba's passes; one that is unkno
 )  # fmt: skip
 
 
-def lean(part: bool) -> dict[str, Any]:
+def lean(inner: bool) -> dict[str, Any]:
     """The option of ``numba.njit`` that chooses this compiler; none if numba's internals are not those known here."""
     if numba.version_info.short not in TRIED or not all(hasattr(owner, name) for owner, name in _NEEDED):
         return {}
-    return {"pipeline_class": _PartCompiler if part else _WholeCompiler}
+    return {"pipeline_class": _InnerCompiler if inner else _EntryCompiler}
 
 
 # ---- code ------------------------------------------------------------------------------------------------------------
@@ -57,10 +57,10 @@ class _NoEnvironment:
     """In place of the code generator, whose only use for a finished library is to be told of its Python globals."""
 
     def set_env(self, name: str, environment: object) -> None:
-        """A part has none: there is no entry from Python."""
+        """An inner kernel has none: Python does not call it."""
 
 
-class _Part(codegen.JITCodeLibrary):  # type: ignore[misc,unused-ignore]
+class _InnerLibrary(codegen.JITCodeLibrary):  # type: ignore[misc,unused-ignore]
     """Code that is linked into the code of others, never run by itself."""
 
     @property
@@ -68,11 +68,11 @@ class _Part(codegen.JITCodeLibrary):  # type: ignore[misc,unused-ignore]
         return _NoEnvironment()
 
     def _optimize_functions(self, module: Any) -> None:
-        """Left to the whole, too."""
+        """Left to the entry kernel, too."""
         module.data_layout = self._codegen._data_layout
 
     def _optimize_final_module(self) -> None:
-        """Left to the whole, which sees how the part is used."""
+        """Left to the entry kernel, which sees how the inner one is used."""
 
     def _finalize_final_module(self) -> None:
         self._finalize_dynamic_globals()  # type: ignore[no-untyped-call,unused-ignore]
@@ -83,8 +83,8 @@ class _Part(codegen.JITCodeLibrary):  # type: ignore[misc,unused-ignore]
         return 0  # as of any function that the machine does not have
 
 
-class _Whole(codegen.JITCodeLibrary):  # type: ignore[misc,unused-ignore]
-    """Code that Python calls, with all of its parts."""
+class _EntryLibrary(codegen.JITCodeLibrary):  # type: ignore[misc,unused-ignore]
+    """Code that Python calls, with all of its inner kernels."""
 
     def _optimize_final_module(self) -> None:
         """Once. Numba's cheaper round before it prepares for the removal of reference counts; these kernels have few."""
@@ -95,7 +95,7 @@ class _Whole(codegen.JITCodeLibrary):  # type: ignore[misc,unused-ignore]
 
 # ---- types -----------------------------------------------------------------------------------------------------------
 _Meaning = tuple[Any, Signature, Any]
-_meanings: Final[dict[tuple[int, tuple[Any, ...], str], _Meaning]] = {}
+_MEMORY: Final = "_elbowroom_meanings"  # an attribute of numba's typing context, which owns what is remembered about it
 
 
 def _is_operator(kind: object) -> bool:
@@ -108,6 +108,7 @@ class _Remembering:
     def __init__(self, context: Any, options: str) -> None:
         self._context = context
         self._options = options
+        self._meanings: dict[tuple[int, tuple[Any, ...], str], _Meaning] = context.__dict__.setdefault(_MEMORY, {})
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._context, name)
@@ -117,13 +118,13 @@ class _Remembering:
         if keywords or not _is_operator(known):
             return self._context.resolve_function_type(function, args, keywords)
         key = id(known), tuple(args), self._options  # the value holds ``known``, so that its id stays its own
-        if key in _meanings:
-            _, signature, implementation = _meanings[key]
+        if key in self._meanings:
+            _, signature, implementation = self._meanings[key]
             known._impl_keys[signature.args] = implementation  # what numba notes when it finds a meaning
             return signature
         signature = self._context.resolve_function_type(function, args, keywords)
         if signature is not None and signature.args in known._impl_keys:
-            _meanings[key] = known, signature, known._impl_keys[signature.args]
+            self._meanings[key] = known, signature, known._impl_keys[signature.args]
         return signature
 
     def resolve_getitem(self, target: Any, index: Any) -> Signature:
@@ -148,9 +149,9 @@ class _LeanCompiler(CompilerBase):  # type: ignore[misc,unused-ignore]
         return [passes]
 
 
-class _PartCompiler(_LeanCompiler):
-    library = _Part
+class _InnerCompiler(_LeanCompiler):
+    library = _InnerLibrary
 
 
-class _WholeCompiler(_LeanCompiler):
-    library = _Whole
+class _EntryCompiler(_LeanCompiler):
+    library = _EntryLibrary

@@ -10,8 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from elbowroom import compiling, lean_compiler
-from elbowroom.compiling import inner_kernel, kernel
+from elbowroom.kernels import kernel as compiling
+from elbowroom.kernels import lean as lean_compiler
+from elbowroom.kernels.kernel import inner_kernel, kernel
 from elbowroom.numerics import Floats
 
 KEPT = """
@@ -19,8 +20,22 @@ import numpy as np
 from shelf.outer import total
 print(total(np.arange(5.0)), total.stats.cache_hits[total.signatures[0]] if total.stats.cache_hits else 0)
 """
+STEPPED = """
+import inspect
+from elbowroom import Explainer
+from elbowroom.search.trees.bits import narrow
+from tests.golden import questions as golden
+wanted = ["tree, linf, 0", "ensemble, l2, 1", "ensemble, l1, 2", "small box 3", "small round room 4"]
+stored, different = golden.stored()["answers"], []
+for q in golden.questions():
+    if q.name in wanted:
+        found = golden._ask(Explainer(q.model, q.space), q)
+        if any(found[key] != stored[q.name][key] for key in ("status", "distance", "center") if key in found):
+            different.append(q.name)
+print(inspect.isfunction(narrow), different)
+"""
 OUTER = """
-from elbowroom.compiling import kernel
+from elbowroom.kernels.kernel import kernel
 from shelf.inner import square
 @kernel
 def total(x):
@@ -30,7 +45,7 @@ def total(x):
     return result
 """
 INNER = """
-from elbowroom.compiling import inner_kernel
+from elbowroom.kernels.kernel import inner_kernel
 @inner_kernel
 def square(v):
     return v * v
@@ -94,15 +109,17 @@ def test_only_versions_of_numba_that_were_tried_are_compiled_for_lean(monkeypatc
     """If numba is newer than those tried, kernels work, but compile as slowly as numba always does."""
     version = lean_compiler.numba.version_info.short
     assert (
-        bool(lean_compiler.lean(part=True)) == bool(lean_compiler.lean(part=False)) == (version in lean_compiler.TRIED)
+        bool(lean_compiler.lean(inner=True))
+        == bool(lean_compiler.lean(inner=False))
+        == (version in lean_compiler.TRIED)
     )
     monkeypatch.setattr(lean_compiler, "TRIED", frozenset())
-    assert lean_compiler.lean(part=True) == {} == lean_compiler.lean(part=False)
+    assert lean_compiler.lean(inner=True) == {} == lean_compiler.lean(inner=False)
 
 
 def test_without_numbas_internals_kernels_are_compiled_as_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lean_compiler, "_NEEDED", ((lean_compiler.codegen, "a step that numba does not have"),))
-    assert lean_compiler.lean(part=True) == {} == lean_compiler.lean(part=False)
+    assert lean_compiler.lean(inner=True) == {} == lean_compiler.lean(inner=False)
     monkeypatch.setitem(globals(), "_clip", inner_kernel(_between))
     _check(kernel(_halve_until))
 
@@ -124,19 +141,58 @@ def test_kept_code_contains_its_parts(tmp_path: Path) -> None:
 
     assert run() == "30.0 0"
     names = {file.name.split(".")[0] for file in kept.rglob("*.nbc")}
-    assert names == ({"outer"} if lean_compiler.lean(part=True) else {"outer", "inner"})
+    assert names == ({"outer"} if lean_compiler.lean(inner=True) else {"outer", "inner"})
     assert run() == "30.0 1"
 
 
-def test_the_stamp_of_kept_code_covers_the_files_of_its_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = tmp_path / "deep"
-    folder.mkdir()
-    (folder / "a.py").write_text("from elbowroom.deep.b import part\n")
-    (folder / "b.py").write_text("from elbowroom.deep.c import part\n")
-    (folder / "c.py").write_text("part = 1\n")
-    monkeypatch.setattr(compiling, "_ROOT", tmp_path)
-    fingerprint = compiling._fingerprint.__wrapped__
-    before = fingerprint(folder / "a.py")
-    assert before == fingerprint(folder / "a.py")
-    (folder / "c.py").write_text("part = 2\n")
-    assert fingerprint(folder / "a.py") != before
+def _stamp(root: Path, file: str, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setattr(compiling, "_ROOT", root)
+    monkeypatch.setattr(compiling, "_ALWAYS", ())
+    compiling._read.cache_clear()  # files do not change while a process runs, except here
+    return compiling._fingerprint(root / file)
+
+
+@pytest.mark.parametrize("changed", ["deep/c.py", "__init__.py", "numbers.py", "other/__init__.py", "other/inside.py"])
+def test_the_stamp_of_kept_code_covers_every_file_it_was_made_from(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changed: str
+) -> None:
+    """Also those of other folders: a constant of any of them may be frozen into the machine code."""
+    files = {
+        "deep/a.py": "from elbowroom.deep.b import part\n",
+        "deep/b.py": "from elbowroom.deep.c import part\nfrom elbowroom.other import (\n    inside,\n)\n",
+        "deep/c.py": "from elbowroom import numbers\npart = 1\n",
+        "__init__.py": "",
+        "numbers.py": "EPS = 1\n",
+        "other/__init__.py": "",
+        "other/inside.py": "x = 1\n",
+        "unused.py": "x = 1\n",
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    before = _stamp(tmp_path, "deep/a.py", monkeypatch)
+    (tmp_path / "unused.py").write_text("x = 2\n")
+    assert _stamp(tmp_path, "deep/a.py", monkeypatch) == before
+    (tmp_path / changed).write_text(files[changed] + "y = 2\n")
+    assert _stamp(tmp_path, "deep/a.py", monkeypatch) != before
+
+
+def test_the_stamp_of_the_largest_kernels_covers_the_numerics() -> None:
+    """`EPS` is frozen into the guard of balls: without this, old machine code would outlive a change of it."""
+    root = Path(compiling.__file__).parent.parent
+    reached, todo = set(), [root / "search" / "trees" / "ball_entry.py"]
+    while todo:
+        file = todo.pop()
+        reached.add(file)
+        todo += compiling._read(file, root)[1] - reached
+    assert root / "numerics.py" in reached
+
+
+def test_without_the_compiler_kernels_are_python_that_can_be_stepped_through() -> None:
+    """The same answers, to the bit, from plain functions."""
+    done = subprocess.run(
+        [sys.executable, "-c", STEPPED],
+        capture_output=True, text=True, env={**os.environ, "NUMBA_DISABLE_JIT": "1"}, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["True", "[]"]
