@@ -18,7 +18,8 @@ from elbowroom.search.contract import Clock
 from elbowroom.search.solvers.highs_mip import HighsMip
 from elbowroom.search.solvers.protocol import Chain
 from tests.support.linear_problems import linear_model
-from tests.unit.search.adversarial.desk import Referee, distance, run
+from tests.support.referee import Referee
+from tests.support.searches import run
 
 
 def _half_plane() -> RecourseProblem:
@@ -83,7 +84,7 @@ def test_a_shallow_adversary_stalls_and_the_deepest_one_ends() -> None:
 def test_the_example_through_the_front() -> None:
     problem = _half_plane()
     outcome = run(problem)
-    assert distance(problem, outcome) == pytest.approx(2.5, rel=1e-12)
+    assert outcome.distance == pytest.approx(2.5, rel=1e-12)
     assert outcome.lower_bound == pytest.approx(2.5, rel=1e-9)
     assert outcome.counters["rounds"] <= 3
 

@@ -7,23 +7,14 @@ import math
 import numpy as np
 import pytest
 
-from elbowroom.certify.linear import judge_linear
 from elbowroom.problem import Body, RecourseProblem
-from elbowroom.result import Certificate, Verdict
-from elbowroom.search.contract import Clock, Outcome
-from elbowroom.search.linear import search_linear
+from elbowroom.result import Certificate
 from tests.support.hostile import attack
 from tests.support.linear_problems import random_problem
 from tests.support.linear_reference import reference_distance
+from tests.support.referee import Engine, run_engine
 
 DEFAULT, ALL = 200, 500
-
-
-def answer(problem: RecourseProblem) -> Outcome:
-    def accept(center: np.ndarray) -> Verdict:
-        return judge_linear(problem.model, problem.target, problem.body(center), math.inf)
-
-    return search_linear(problem, accept, Clock(120.0), 0)
 
 
 def survives_hostile_points(problem: RecourseProblem, body: Body) -> None:
@@ -39,7 +30,7 @@ def survives_hostile_points(problem: RecourseProblem, body: Body) -> None:
 def check(seed: int) -> None:
     problem = random_problem(seed)
     wanted = reference_distance(problem)
-    outcome = answer(problem)
+    outcome = run_engine(Engine.LINEAR, problem, seconds=120.0)
     if not math.isfinite(wanted):
         assert outcome.center is None
         assert outcome.lower_bound == math.inf

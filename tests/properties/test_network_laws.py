@@ -11,7 +11,8 @@ from elbowroom.numerics import TOLERANCES
 from elbowroom.problem import Ball, Box, Diamond, Feature, RecourseProblem, Space
 from elbowroom.result import Certificate
 from tests.support.hostile import attack
-from tests.unit.search.network.small import Referee, network, search
+from tests.support.referee import Referee
+from tests.support.small_networks import network, search
 
 GAP = TOLERANCES.continuous_gap
 SLOW = settings(max_examples=12, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])

@@ -9,6 +9,16 @@ from elbowroom.problem import AtMost, Box, Feature, Group, RecourseProblem, Spac
 from tests.support.small_models import random_trees
 
 
+def hard_question(seed: int, radius: float = 0.2, **more: object) -> RecourseProblem:
+    """Twenty-five trees on six plain columns: enough that a search works for its answer."""
+    rng = np.random.default_rng(seed)
+    cuts = [rng.normal(size=15) for _ in range(6)]
+    model = random_trees(rng, n_features=6, n_trees=25, depth=4, cuts=cuts, exact=False)
+    row = rng.normal(size=6)
+    space = Space.plain(model.info.names)
+    return RecourseProblem.ask(model, space, row, Box(radius), _other(model, row), **more)  # type: ignore[arg-type]
+
+
 def random_question(rng: np.random.Generator) -> RecourseProblem:
     """A question with at most three axes (columns or one-hot groups) and at most 40 cuts."""
     n_single = int(rng.integers(1, 4))

@@ -11,11 +11,10 @@ from elbowroom.models import LinearModel, ObliqueEnsemble, ReluNetwork, TreeEnse
 from elbowroom.problem import RecourseProblem
 from elbowroom.result import Certificate
 from elbowroom.search.adversarial import iterate
-from elbowroom.search.contract import Clock
 from tests.support.linear_problems import random_problem
 from tests.support.oblique_models import oblique_question, question_about
+from tests.support.referee import Engine, Referee, run_engine
 from tests.support.small_models import random_network, random_trees
-from tests.unit.search.adversarial.desk import Referee
 
 FAMILIES = {"trees": TreeEnsemble, "linear": LinearModel, "oblique": ObliqueEnsemble, "network": ReluNetwork}
 
@@ -66,14 +65,11 @@ def test_the_radius_is_certified_and_hardly_any_larger_one_is(family: str, monke
 
 @pytest.mark.parametrize("family", ["linear", "oblique", "network"])
 def test_the_trace_keeps_radii_beyond_trees(family: str) -> None:
-    from elbowroom.search.adversarial.loop import search_adversarial
-
     kept = 0
     for seed in range(30):
         problem = question(family, seed)
-        clock = Clock(5.0)
-        search_adversarial(problem, Referee(problem), clock)
-        rounds = [step for step in clock.trace if "master at" in step.note]
+        found = run_engine(Engine.ADVERSARIAL, problem, seconds=5.0)
+        rounds = [step for step in found.clock.trace if "master at" in step.note]
         radii = [step.certified_radius for step in rounds if step.certified_radius is not None]
         assert all(0.0 <= radius <= (problem.room.size or 0.0) for radius in radii)
         kept += len(radii)

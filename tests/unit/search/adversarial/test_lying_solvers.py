@@ -18,8 +18,8 @@ from elbowroom.search.solvers.highs_mip import HighsMip, HighsRelaxation
 from elbowroom.search.solvers.protocol import Answer, Claim, SolverName, open_solver
 from tests.support.brute import closest
 from tests.support.oblique_models import oblique_question
+from tests.support.searches import run
 from tests.support.small_questions import random_question
-from tests.unit.search.adversarial.desk import distance, run
 
 
 class Liar:
@@ -74,7 +74,7 @@ def test_no_false_region_and_no_false_bound_on_trees(how: str, seed: int) -> Non
     truth = closest(problem)
     outcome = run(problem, solvers=[Liar(how, seed)], seconds=3.0)  # `run` attacks the region
     assert outcome.lower_bound <= truth * (1 + 1e-9)
-    assert distance(problem, outcome) >= truth * (1 - 1e-9)
+    assert outcome.distance >= truth * (1 - 1e-9)
 
 
 @pytest.mark.parametrize("how", HOWS)
@@ -84,8 +84,8 @@ def test_no_false_region_and_no_false_bound_on_oblique_trees(how: str, seed: int
     honest = run(problem)
     outcome = run(problem, solvers=[Liar(how, seed)], seconds=3.0)
     assert honest.center is not None
-    assert outcome.lower_bound <= distance(problem, honest) * (1 + 1e-9)
-    assert honest.lower_bound <= distance(problem, outcome) * (1 + 1e-9)
+    assert outcome.lower_bound <= honest.distance * (1 + 1e-9)
+    assert honest.lower_bound <= outcome.distance * (1 + 1e-9)
 
 
 def _lying_relaxation(kind: str) -> type[HighsRelaxation]:
@@ -130,7 +130,7 @@ class Broken:
 def test_a_failed_solver_hands_over_and_this_is_said() -> None:
     problem = _question_with_answer()
     outcome = run(problem, solvers=[Broken(), HighsMip()])
-    assert distance(problem, outcome) == pytest.approx(closest(problem), rel=1e-9)
+    assert outcome.distance == pytest.approx(closest(problem), rel=1e-9)
     assert "HiGHS" in outcome.method
     assert "the licence was refused" in outcome.method
 

@@ -9,7 +9,7 @@ import pytest
 
 from elbowroom.search.adversarial.matrix import Builder, NormRow, Program
 from elbowroom.search.solvers.protocol import Chain, Claim, SolverName, open_solver
-from tests.unit.search.adversarial.desk import needs
+from tests.support.searches import needs
 
 WEIGHT, VALUE = np.array([3.0, 5.0, 7.0, 4.0, 6.0]), np.array([4.0, 6.0, 9.0, 4.5, 7.5])
 

@@ -8,11 +8,11 @@ import pytest
 from elbowroom.problem import Ball, Box, Feature, RecourseProblem, Space
 from elbowroom.result import Certificate, Undecided, Verdict
 from elbowroom.search.contract import Clock
-from elbowroom.search.network import search_network
 from elbowroom.search.network.ascent import climb_and_settle, kick
 from elbowroom.search.network.candidates import LARGEST_SLICE, UNDECIDED_SHARE, Hunt
 from tests.support.hostile import attack
-from tests.unit.search.network.small import Referee, network, truth_on_a_line
+from tests.support.referee import Engine, Referee, run_engine
+from tests.support.small_networks import network, search, truth_on_a_line
 
 
 class SlowReferee(Referee):
@@ -36,12 +36,12 @@ def test_a_hard_candidate_gets_a_slice_and_a_second_look(hidden: tuple[int, ...]
     problem = RecourseProblem.ask(network(rng, 2, hidden), Space.plain(("x0", "x1")), [0.3, -0.4], Box(0.05))
     clock = Clock(120.0)
     referee = SlowReferee(problem, clock)
-    outcome = search_network(problem, referee, clock, 0)
+    outcome = run_engine(Engine.NETWORK, problem, referee, clock=clock)
     assert referee.slices
     assert max(referee.slices) <= LARGEST_SLICE * clock.time_limit
     assert sum(s for s in referee.slices if s > 0.5) <= UNDECIDED_SHARE * clock.time_limit
     assert outcome.center is not None
-    plain = search_network(problem, Referee(problem), Clock(120.0), 0)
+    plain = search(problem, seconds=120.0)
     assert plain.center is not None
     assert problem.measure(outcome.center) == pytest.approx(problem.measure(plain.center), rel=2e-3)
     assert outcome.lower_bound <= problem.measure(plain.center)
@@ -50,7 +50,8 @@ def test_a_hard_candidate_gets_a_slice_and_a_second_look(hidden: tuple[int, ...]
 def test_a_judge_that_never_decides_gives_no_answer() -> None:
     rng = np.random.default_rng(6)
     problem = RecourseProblem.ask(network(rng, 2, (4,)), Space.plain(("x0", "x1")), [0.3, -0.4], Box(0.05))
-    outcome = search_network(problem, lambda center, seconds=None: Undecided("never", seconds or 0.0), Clock(3.0), 0)
+    never = Referee(problem, lambda center, seconds: Undecided("never", seconds or 0.0))
+    outcome = run_engine(Engine.NETWORK, problem, never, seconds=3.0)
     assert outcome.center is None
     assert np.isfinite(outcome.lower_bound)
     assert "never" in outcome.reason

@@ -9,7 +9,7 @@ from elbowroom.problem import Box, Feature, RecourseProblem, Space
 from elbowroom.search.network.clamps import Clamps
 from elbowroom.search.network.moves import Moves
 from elbowroom.search.network.scenarios import Scenarios
-from tests.unit.search.network.small import network
+from tests.support.small_networks import network
 
 
 def setting(seed: int) -> tuple[RecourseProblem, Moves, Scenarios, np.random.Generator]:

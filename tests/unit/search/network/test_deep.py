@@ -16,7 +16,8 @@ from elbowroom.search.network.deep_program import Blocks, Copies
 from elbowroom.search.network.engine import first_bound
 from elbowroom.search.network.region import Part
 from tests.support.hostile import attack
-from tests.unit.search.network.small import Referee, network, search
+from tests.support.referee import Referee
+from tests.support.small_networks import network, search
 
 DISTANCES = ("l1", "l2", "linf")
 

@@ -17,7 +17,8 @@ from elbowroom.search.network.engine import EASY, _closes_at_once
 from elbowroom.search.network.region import Part
 from elbowroom.search.network.shallow import ShallowTree
 from tests.support.hostile import attack
-from tests.unit.search.network.small import Referee, network, search, truth_on_a_line
+from tests.support.referee import Referee
+from tests.support.small_networks import network, search, truth_on_a_line
 
 
 def hunt_of(seed: int, features: int = 1, hidden: int = 6) -> Hunt:

@@ -18,11 +18,10 @@ from elbowroom.problem import (
     Room,
     Space,
 )
-from elbowroom.search.contract import Clock, Outcome
-from elbowroom.search.network import search_network
+from elbowroom.result import Undecided
 from tests.support.hostile import attack
-from tests.unit.search.network.small import (
-    Referee,
+from tests.support.referee import Engine, Referee, Run, run_engine
+from tests.support.small_networks import (
     network,
     search,
     truth_on_a_line,
@@ -33,7 +32,7 @@ ROOMS = {"box": Box, "ball": Ball, "diamond": Diamond}
 DISTANCES = ("l1", "l2", "linf")
 
 
-def check(problem: RecourseProblem, outcome: Outcome, truth: float) -> None:
+def check(problem: RecourseProblem, outcome: Run, truth: float) -> None:
     """The three promises, and hostile points."""
     assert outcome.lower_bound <= truth * (1 + 1e-9) + 1e-9
     if truth == np.inf:
@@ -124,7 +123,7 @@ def test_no_time_is_honest() -> None:
     model = network(rng, 3, (6, 6))
     space = Space(tuple(Feature(f"x{i}", lower=-2, upper=2) for i in range(3)))
     problem = RecourseProblem.ask(model, space, [0.1, 0.2, -0.3], Box(0.05))
-    outcome = search_network(problem, Referee(problem), Clock(0.0), 0)
+    outcome = search(problem, seconds=0.0)
     exact = search(problem)
     truth = problem.measure(exact.center) if exact.center is not None else np.inf
     assert outcome.lower_bound <= truth
@@ -134,14 +133,13 @@ def test_no_time_is_honest() -> None:
 
 def test_a_judge_that_refuses_everything_gives_no_answer() -> None:
     """Only accepted centres may come back; the lower bound stays honest."""
-    from elbowroom.result import Undecided
-
     rng = np.random.default_rng(7)
     model = network(rng, 2, (4,))
     space = Space(tuple(Feature(f"x{i}", lower=-2, upper=2) for i in range(2)))
     problem = RecourseProblem.ask(model, space, [0.1, 0.2], Box(0.05))
     exact = search(problem)
-    outcome = search_network(problem, lambda center, seconds=None: Undecided("busy"), Clock(5.0), 0)
+    busy = Referee(problem, lambda center, seconds: Undecided("busy"))
+    outcome = run_engine(Engine.NETWORK, problem, busy, seconds=5.0)
     assert outcome.center is None
     assert "busy" in outcome.reason or exact.center is None
     if exact.center is not None:

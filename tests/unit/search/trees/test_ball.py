@@ -14,13 +14,12 @@ from sklearn.preprocessing import MinMaxScaler
 from elbowroom import AtMost, Ball, Diamond, Explainer, Feature, InputError, LinearRule, Region, Space, Status
 from elbowroom.models import TreeEnsemble
 from elbowroom.problem import Box, RecourseProblem
-from elbowroom.search.contract import Clock
-from elbowroom.search.trees.ball import search_balls
 from elbowroom.search.trees.ball_candidates import Candidates
 from elbowroom.search.trees.ball_entry import EXPAND
 from elbowroom.search.trees.ball_expand import PAUSED
 from elbowroom.search.trees.nodes import Nodes
 from tests.support.hostile import attack
+from tests.support.referee import Engine, run_engine
 from tests.support.small_models import info, random_trees
 
 CORNER = math.sqrt(0.1**2 - 0.05**2)  # how far a ball of radius 0.1 stands off when 0.05 above a corner
@@ -87,7 +86,7 @@ def test_linear_rules_are_refused_by_name() -> None:
 def test_boxes_are_another_engine() -> None:
     problem = RecourseProblem.ask(corner(), Space((Feature("x0"), Feature("x1"))), np.array([0.2, 0.4]), Box(0.1))
     with pytest.raises(TypeError, match="balls and diamonds"):
-        search_balls(problem, None, Clock(1.0), 0)  # type: ignore[arg-type]
+        run_engine(Engine.BALLS, problem, seconds=1.0)
 
 
 def medium(seed: int) -> tuple[Explainer, np.ndarray]:

@@ -8,60 +8,35 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from elbowroom.certify.judge import certify
 from elbowroom.errors import InputError
 from elbowroom.numerics import Floats
-from elbowroom.problem import Body, Box, LinearRule, RecourseProblem, Space
+from elbowroom.problem import Body, Box, LinearRule, RecourseProblem
 from elbowroom.result import Certificate, Counterexample, Undecided, Verdict
-from elbowroom.search.contract import Clock, Outcome
-from elbowroom.search.trees import TreeMemory, search_boxes
+from elbowroom.search.contract import Clock
+from elbowroom.search.trees import TreeMemory
 from elbowroom.search.trees.cells import build_ensemble
 from tests.support.brute import closest
-from tests.support.small_models import random_trees
-from tests.support.small_questions import random_question
-
-HARD = {"n_features": 6, "n_trees": 25, "depth": 4}
+from tests.support.referee import Engine, Referee, Run, run_engine
+from tests.support.small_questions import hard_question, random_question
 
 
-class Judge:
-    """The true judge, with a list of what it was asked."""
+def strict(problem: RecourseProblem, forbidden: Floats) -> Referee:
+    """A referee that holds one more point for bad."""
 
-    def __init__(self, problem: RecourseProblem) -> None:
-        self.problem = problem
-        self.asked: list[Floats] = []
+    def judge(center: Floats, seconds: float | None) -> Verdict:
+        if problem.body(center).contains(forbidden[None])[0]:
+            return Counterexample(forbidden, "elsewhere", -1.0)
+        return referee.true_verdict(center, seconds)
 
-    def __call__(self, center: Floats, seconds: float | None = None, /) -> Verdict:
-        assert self.problem.admissible(center)
-        self.asked.append(center)
-        return certify(self.problem.model, self.problem.target, self.problem.body(center))
-
-
-class Strict(Judge):
-    """A judge that holds one more point for bad."""
-
-    def __init__(self, problem: RecourseProblem, forbidden: Floats) -> None:
-        super().__init__(problem)
-        self.forbidden = forbidden
-
-    def __call__(self, center: Floats, seconds: float | None = None, /) -> Verdict:
-        if self.problem.body(center).contains(self.forbidden[None])[0]:
-            return Counterexample(self.forbidden, "elsewhere", -1.0)
-        return super().__call__(center)
+    referee = Referee(problem, judge)
+    return referee
 
 
-def hard_question(seed: int, radius: float = 0.2, **more: object) -> RecourseProblem:
-    rng = np.random.default_rng(seed)
-    cuts = [rng.normal(size=15) for _ in range(6)]
-    model = random_trees(rng, cuts=cuts, exact=False, **HARD)  # type: ignore[arg-type]
-    space = Space.plain(model.info.names)
-    row = rng.normal(size=6)
-    label = int(model.info.labels_of(model.scores(row[None]))[0])
-    return RecourseProblem.ask(model, space, row, Box(radius), 1 - label, **more)  # type: ignore[arg-type]
-
-
-def ask(problem: RecourseProblem, accept: object = None, seconds: float = 60.0, **more: object) -> Outcome:
-    judge = Judge(problem) if accept is None else accept
-    return search_boxes(problem, judge, Clock(seconds), 0, **more)  # type: ignore[arg-type]
+def ask(problem: RecourseProblem, referee: Referee | None = None, **more: object) -> Run:
+    """Search; a candidate of this engine is always admissible."""
+    found = run_engine(Engine.BOXES, problem, referee, **more)  # type: ignore[arg-type]
+    assert not found.referee.inadmissible
+    return found
 
 
 def positive_question(start: int = 0) -> tuple[RecourseProblem, float]:
@@ -82,7 +57,7 @@ def test_what_the_judge_refuses_is_never_returned_and_the_search_goes_on() -> No
         assert first.center is not None
         forbidden = first.center  # pretend that this point is bad
 
-        second = ask(problem, Strict(problem, forbidden))
+        second = ask(problem, strict(problem, forbidden))
         refused_any += int(second.counters["refused"] > 0)
         assert second.lower_bound >= truth * (1 - 1e-9)
         if second.center is None:
@@ -96,7 +71,7 @@ def test_what_the_judge_refuses_is_never_returned_and_the_search_goes_on() -> No
 def test_an_undecided_judge_gives_no_region_and_an_honest_bound() -> None:
     for start in range(0, 1000, 200):
         problem, truth = positive_question(start)
-        outcome = ask(problem, lambda center, seconds=None: Undecided("too hard"))
+        outcome = ask(problem, Referee(problem, lambda center, seconds: Undecided("too hard")))
         assert outcome.center is None
         assert outcome.lower_bound <= truth
         assert outcome.reason
@@ -115,13 +90,12 @@ def test_a_short_time_limit_keeps_both_bounds_apart_and_true() -> None:
     assert best.center is not None
     optimum = problem.measure(best.center)
     clock = Clock(60.0)
-    judge = Judge(problem)
 
-    def accept(center: Floats, seconds: float | None = None, /) -> Verdict:
+    def last_verdict(center: Floats, seconds: float | None) -> Verdict:
         clock.deadline = clock.start  # the time is over as soon as something is certified
-        return judge(center)
+        return Referee(problem).true_verdict(center)
 
-    outcome = search_boxes(problem, accept, clock, 0)
+    outcome = ask(problem, Referee(problem, last_verdict), clock=clock)
     assert outcome.center is not None
     assert outcome.lower_bound <= optimum * (1 + 1e-12)
     assert problem.measure(outcome.center) >= optimum * (1 - 1e-9)
@@ -130,20 +104,19 @@ def test_a_short_time_limit_keeps_both_bounds_apart_and_true() -> None:
 def test_an_interrupt_goes_to_the_caller_and_leaves_what_was_learned() -> None:
     for seed in range(20):
         problem = hard_question(seed)
-        judge = Judge(problem)
-        ask(problem, judge)
-        if len(judge.asked) < 2:
+        if len(ask(problem).referee.asked) < 2:
             continue
         memory = TreeMemory.of(problem)
-        second = Judge(problem)
+        referee = Referee(problem)
 
-        def accept(center: Floats, seconds: float | None = None, /, judge: Judge = second) -> Verdict:
-            if judge.asked:
+        def judge(center: Floats, seconds: float | None, referee: Referee = referee) -> Verdict:
+            if len(referee.asked) > 1:
                 raise KeyboardInterrupt
-            return judge(center)
+            return referee.true_verdict(center)
 
+        referee.judge = judge
         with pytest.raises(KeyboardInterrupt):
-            search_boxes(problem, accept, Clock(60.0), 0, memory)
+            ask(problem, referee, memory=memory)
         assert memory.centers
         return
     raise AssertionError("every answer came at once: nothing was tested")
@@ -151,10 +124,9 @@ def test_an_interrupt_goes_to_the_caller_and_leaves_what_was_learned() -> None:
 
 def test_the_same_seed_asks_the_same_questions() -> None:
     for seed in range(4):
-        first, second = Judge(hard_question(seed)), Judge(hard_question(seed))
-        one, two = ask(first.problem, first), ask(second.problem, second)
-        assert len(first.asked) == len(second.asked)
-        for a, b in zip(first.asked, second.asked, strict=True):
+        one, two = ask(hard_question(seed)), ask(hard_question(seed))
+        assert len(one.referee.asked) == len(two.referee.asked)
+        for a, b in zip(one.referee.asked, two.referee.asked, strict=True):
             np.testing.assert_array_equal(a, b)
         assert one.counters == two.counters
 
@@ -190,8 +162,7 @@ def test_a_memory_of_another_target_is_not_used() -> None:
     problem = hard_question(5)
     other = TreeMemory(problem.model, problem.space, 1 - problem.target_index, None)  # type: ignore[arg-type]
     assert not other.fits(problem)
-    judge = Judge(problem)
-    assert ask(problem, judge, memory=other).counters == ask(problem).counters
+    assert ask(problem, memory=other).counters == ask(problem).counters
 
 
 def test_tables_too_large_for_memory_give_the_same_answer() -> None:
@@ -211,7 +182,7 @@ def test_bounds_never_fall_and_never_cross() -> None:
     problem = hard_question(2)
     steps: list[tuple[float, float]] = []
     clock = Clock(60.0, lambda step: steps.append((step.lower_bound, step.best_distance)))
-    search_boxes(problem, Judge(problem), clock, 0)
+    ask(problem, clock=clock)
     assert steps
     assert all(a <= b for (a, _), (b, _) in pairwise(steps))
     assert all(a >= b for (_, a), (_, b) in pairwise(steps))

@@ -10,20 +10,19 @@ import pytest
 from elbowroom.errors import UnsupportedModel
 from elbowroom.models import TreeEnsemble
 from elbowroom.problem import RecourseProblem
-from elbowroom.search.contract import Clock, Outcome
-from elbowroom.search.trees.one_leaf import search_one_leaf
 from tests.support.brute import closest
 from tests.support.linear_problems import random_problem
 from tests.support.oblique_models import question_about
+from tests.support.referee import Engine, Run, run_engine
+from tests.support.searches import check, run
 from tests.support.small_models import random_trees
 from tests.support.small_questions import random_question
-from tests.unit.search.adversarial.desk import Referee, check, distance
 
 
-def _search(problem: RecourseProblem) -> Outcome:
-    outcome = search_one_leaf(problem, Referee(problem), Clock(10.0))
-    check(problem, outcome)
-    return outcome
+def _search(problem: RecourseProblem) -> Run:
+    found = run_engine(Engine.ONE_LEAF, problem, seconds=10.0)
+    check(found)
+    return found
 
 
 def _covered_leaves(problem: RecourseProblem, center: np.ndarray) -> np.ndarray:
@@ -41,10 +40,10 @@ def test_one_leaf_is_certified_and_never_closer_than_the_optimum(seed: int) -> N
         pytest.skip(problem.trouble)
     outcome, truth = _search(problem), closest(problem)
     assert outcome.lower_bound == 0.0  # a heuristic claims nothing about other regions
-    assert distance(problem, outcome) >= truth * (1 - 1e-9)
+    assert outcome.distance >= truth * (1 - 1e-9)
     walls = problem.walls
     if not walls.free_groups and not walls.up.any() and not walls.down.any():
-        assert distance(problem, outcome) == pytest.approx(truth, rel=1e-9)
+        assert outcome.distance == pytest.approx(truth, rel=1e-9)
     if outcome.center is not None and not walls.free_groups:
         assert (_covered_leaves(problem, outcome.center) == 1).all()
 
@@ -79,7 +78,6 @@ def test_a_room_that_needs_two_leaves_is_missed() -> None:
         np.zeros(1),
     )
     from elbowroom.problem import Box, Space
-    from tests.unit.search.adversarial.desk import run
 
     problem = RecourseProblem.ask(model, Space.plain(("x0",)), np.array([-1.0]), Box(0.8), 1)
     assert _search(problem).center is None
@@ -91,11 +89,11 @@ def test_a_room_that_needs_two_leaves_is_missed() -> None:
 def test_other_families_are_refused_by_name() -> None:
     problem = random_problem(3)
     with pytest.raises(UnsupportedModel, match="axis-aligned"):
-        search_one_leaf(problem, Referee(problem), Clock(1.0))
+        run_engine(Engine.ONE_LEAF, problem, seconds=1.0)
 
 
 def test_no_time_gives_no_answer() -> None:
     problem = random_question(np.random.default_rng(1))
-    outcome = search_one_leaf(problem, Referee(problem), Clock(0.0))
+    outcome = run_engine(Engine.ONE_LEAF, problem, seconds=0.0)
     assert outcome.center is None
     assert math.isfinite(outcome.lower_bound)

@@ -7,7 +7,7 @@ import numpy as np
 from elbowroom.search.trees import TreeMemory
 from elbowroom.search.trees.question import Layout, lay_out
 from elbowroom.search.trees.regions import MET_BYTES, Regions, add_region
-from tests.unit.search.trees.test_branch import hard_question
+from tests.support.small_questions import hard_question
 
 
 def test_bits_of_positions_agree_with_clauses() -> None:

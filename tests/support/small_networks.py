@@ -1,4 +1,4 @@
-"""Small random networks, the judge as referee, and the truth by exhaustive means."""
+"""Small random networks, and the truth about them by exhaustive means."""
 
 from __future__ import annotations
 
@@ -6,12 +6,9 @@ from itertools import pairwise, product
 
 import numpy as np
 
-from elbowroom.certify import certify
 from elbowroom.models import Affine, Decision, Link, ModelInfo, ReluNetwork
 from elbowroom.problem import RecourseProblem
-from elbowroom.result import Certificate, Verdict
-from elbowroom.search.contract import Accept, Clock, Outcome
-from elbowroom.search.network import search_network
+from tests.support.referee import Engine, Run, run_engine
 
 
 def network(rng: np.random.Generator, features: int, hidden: tuple[int, ...], classes: int = 2) -> ReluNetwork:
@@ -28,25 +25,8 @@ def network(rng: np.random.Generator, features: int, hidden: tuple[int, ...], cl
     return ReluNetwork(info, layers)
 
 
-class Referee:
-    """The judge, as a search sees it."""
-
-    def __init__(self, problem: RecourseProblem) -> None:
-        self.problem = problem
-        self.accepted = 0
-
-    def __call__(self, center: np.ndarray, seconds: float | None = None, /) -> Verdict:
-        limit = 10.0 if seconds is None else seconds
-        verdict = certify(self.problem.model, self.problem.target, self.problem.body(center), limit)
-        self.accepted += isinstance(verdict, Certificate)
-        return verdict
-
-    def about(self, problem: RecourseProblem) -> Accept:
-        return Referee(problem)
-
-
-def search(problem: RecourseProblem, seconds: float = 90.0, seed: int = 0) -> Outcome:
-    return search_network(problem, Referee(problem), Clock(seconds), seed)
+def search(problem: RecourseProblem, seconds: float = 90.0, seed: int = 0) -> Run:
+    return run_engine(Engine.NETWORK, problem, seconds=seconds, seed=seed)
 
 
 def truth_on_whole_numbers(problem: RecourseProblem) -> float:

@@ -1,0 +1,151 @@
+"""The judge as an engine meets it, and the one place where tests call an engine.
+
+`Referee` is what a search is given: it judges candidates and keeps the best accepted one. `run_engine` is the only
+caller of engines in the unit tests, so that a change of their calling convention is one edit.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from typing import TypeAlias
+
+import numpy as np
+
+from elbowroom.certify.judge import certify
+from elbowroom.numerics import Floats
+from elbowroom.problem import RecourseProblem
+from elbowroom.result import Certificate, Undecided, Verdict
+from elbowroom.search.adversarial import search_adversarial
+from elbowroom.search.contract import Accept, Clock
+from elbowroom.search.engines import search_auto
+from elbowroom.search.linear import search_linear
+from elbowroom.search.network import search_network
+from elbowroom.search.trees import search_boxes
+from elbowroom.search.trees.ball import search_balls
+from elbowroom.search.trees.one_leaf import search_one_leaf
+
+SECONDS = 10.0  # for one verdict, where the engine sets no limit of its own
+
+Judge: TypeAlias = Callable[[Floats, float | None], Verdict]
+
+
+class Referee:
+    """Judges the candidates of one search and keeps the best accepted one: centre, certificate and distance.
+
+    ``judge`` replaces the true judge where a test needs a strict, slow or undecided one. ``asked`` lists every candidate,
+    ``inadmissible`` those that break a limit, a whole number, a one-hot group or a rule: they are never judged.
+    """
+
+    def __init__(self, problem: RecourseProblem, judge: Judge | None = None) -> None:
+        self.problem = problem
+        self.judge = judge or self.true_verdict
+        self.asked: list[Floats] = []
+        self.inadmissible: list[Floats] = []
+        self.center: Floats | None = None
+        self.certificate: Certificate | None = None
+        self.distance = math.inf
+
+    def __call__(self, center: Floats, seconds: float | None = None, /) -> Verdict:
+        center = np.asarray(center, dtype=np.float64) + 0.0
+        self.asked.append(center)
+        if not self.problem.admissible(center):
+            self.inadmissible.append(center)
+            return Undecided("the centre is not admissible")
+        verdict = self.judge(center, seconds)
+        distance = self.problem.measure(center)
+        if isinstance(verdict, Certificate) and distance < self.distance:
+            self.center, self.certificate, self.distance = verdict.body.center, verdict, distance
+        return verdict
+
+    def true_verdict(self, center: Floats, seconds: float | None = None) -> Verdict:
+        """What the real judge says, whatever ``judge`` would say."""
+        limit = SECONDS if seconds is None else seconds
+        return certify(self.problem.model, self.problem.target, self.problem.body(center), limit)
+
+    def about(self, problem: RecourseProblem) -> Accept:
+        """A judge of a related question; what it accepts is not an answer to this one."""
+        return Referee(problem).true_verdict
+
+
+class Engine(Enum):
+    """Every engine, by name."""
+
+    AUTO = "auto"
+    LINEAR = "linear"
+    BOXES = "boxes"
+    BALLS = "balls"
+    NETWORK = "network"
+    ADVERSARIAL = "adversarial"
+    ONE_LEAF = "one leaf"
+
+
+_SEARCHES: dict[Engine, Callable[..., object]] = {
+    Engine.AUTO: search_auto,
+    Engine.LINEAR: search_linear,
+    Engine.BOXES: search_boxes,
+    Engine.BALLS: search_balls,
+    Engine.NETWORK: search_network,
+    Engine.ADVERSARIAL: search_adversarial,
+    Engine.ONE_LEAF: search_one_leaf,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """One finished search: what the engine claims, and the best centre that its referee accepted."""
+
+    problem: RecourseProblem
+    referee: Referee
+    clock: Clock
+    method: str
+    lower_bound: float
+    reason: str
+    tolerance: float
+    counters: dict[str, float]
+
+    @property
+    def center(self) -> Floats | None:
+        return self.referee.center
+
+    @property
+    def certificate(self) -> Certificate | None:
+        return self.referee.certificate
+
+    @property
+    def distance(self) -> float:
+        """Of the best accepted centre; inf without one."""
+        return self.referee.distance
+
+
+def run_engine(
+    engine: Engine,
+    problem: RecourseProblem,
+    referee: Referee | None = None,
+    *,
+    seconds: float = 60.0,
+    clock: Clock | None = None,
+    seed: int = 0,
+    **options: object,
+) -> Run:
+    """Search, and demand that the engine returns the best of the centres that were accepted, and no other one.
+
+    ``options`` are the engine's own (``memory`` of trees, ``solver`` and ``solvers`` of Algorithm 1).
+    """
+    referee = referee or Referee(problem)
+    clock = clock or Clock(seconds)
+    outcome = _SEARCHES[engine](problem, referee, clock, seed, **options)
+    found = math.inf if outcome.center is None else problem.measure(outcome.center)
+    assert found == referee.distance, f"the engine returned {found}, the best accepted centre is at {referee.distance}"
+    return Run(
+        problem,
+        referee,
+        clock,
+        outcome.method,
+        outcome.lower_bound,
+        outcome.reason,
+        outcome.tolerance,
+        dict(outcome.counters),
+    )
