@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -174,14 +172,10 @@ def test_row_already_in_the_target_class(explainer: Explainer, cancer: Cancer) -
 def test_everything_immutable(cancer: Cancer, model: object) -> None:
     X, y = cancer
     explainer = Explainer(model.fit(X, y), Space.from_frame(X, immutable=list(X.columns)))  # type: ignore[attr-defined]
-    explainer.explain(X.iloc[0])  # compile once
-    start = time.perf_counter()
     answer = explainer.explain(X.iloc[0])
-    control = time.perf_counter()
-    explainer.predict(np.repeat(X.to_numpy(), 20, axis=0))
     assert answer.status is Status.NONE_EXISTS
     assert "immutable" in answer.reason  # type: ignore[union-attr]
-    assert control - start < max(0.1, 10 * (time.perf_counter() - control))
+    assert (answer.method, answer.counters) == ("limits", {})  # known without a search
 
 
 def test_a_one_class_model(cancer: Cancer) -> None:

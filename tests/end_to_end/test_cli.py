@@ -22,10 +22,13 @@ from sklearn.preprocessing import StandardScaler
 from typer.testing import CliRunner
 
 from elbowroom import Box, Explainer, Region
+from elbowroom.explainer import method
 from elbowroom.present.cli import app
 from elbowroom.problem.distances import Metric
+from elbowroom.search.contract import Ending
 from elbowroom.version import __version__
 from tests.support.hostile import attack
+from tests.support.referee import StubEngine
 
 runner = CliRunner()
 
@@ -174,21 +177,18 @@ def test_none_exists_is_exit_three(files: Path) -> None:
 
 
 def test_unknown_is_exit_four(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from elbowroom.search import engines
-    from elbowroom.search.contract import Outcome
 
-    monkeypatch.setattr(engines, "search_auto", lambda *_: Outcome("stub", 0.1, reason="the stub gives up"))
+    monkeypatch.setattr(method, "engine_for", lambda _: StubEngine(lambda: Ending("stub", 0.1, "the stub gives up")))
     result = run("explain", files / "model.joblib", files / "data.csv", *row(files), *HOUSE)
     assert result.exit_code == 4 and "the stub gives up" in result.stdout
 
 
 def test_interrupt_is_exit_130(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from elbowroom.search import engines
 
-    def interrupted(*_: object) -> None:
+    def interrupted() -> Ending:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(engines, "search_auto", interrupted)
+    monkeypatch.setattr(method, "engine_for", lambda _: StubEngine(interrupted))
     result = run("explain", files / "model.joblib", files / "data.csv", *row(files), *HOUSE)
     assert result.exit_code == 130
 

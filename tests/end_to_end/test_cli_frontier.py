@@ -13,7 +13,10 @@ from sklearn.tree import DecisionTreeClassifier
 from typer.testing import CliRunner
 
 from elbowroom import Box, Explainer, Space
+from elbowroom.explainer import method
 from elbowroom.present.cli import app
+from elbowroom.search.contract import Ending
+from tests.support.referee import StubEngine
 
 runner = CliRunner()
 
@@ -64,16 +67,14 @@ def test_none_exists_is_exit_three_and_some_region_is_zero(files: Path) -> None:
 
 
 def test_unknown_is_exit_four_and_interrupted_130(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from elbowroom.search import engines
-    from elbowroom.search.contract import Outcome
 
-    monkeypatch.setattr(engines, "search_auto", lambda *_: Outcome("stub", 0.1, reason="the stub gives up"))
+    monkeypatch.setattr(method, "engine_for", lambda _: StubEngine(lambda: Ending("stub", 0.1, "the stub gives up")))
     assert run(files, "--radii", "0.01,0.02").exit_code == 4
 
-    def interrupted(*_: object) -> None:
+    def interrupted() -> Ending:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(engines, "search_auto", interrupted)
+    monkeypatch.setattr(method, "engine_for", lambda _: StubEngine(interrupted))
     assert run(files, "--radii", "0.01,0.02").exit_code == 130
 
 

@@ -10,22 +10,23 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
-from typing import TypeAlias
+from typing import Any, TypeAlias, assert_never
 
 import numpy as np
 
 from elbowroom.certify.judge import certify
+from elbowroom.errors import InputError
 from elbowroom.numerics import Floats
-from elbowroom.problem import RecourseProblem
+from elbowroom.problem import RecourseProblem, Shape
 from elbowroom.result import Certificate, Undecided, Verdict
-from elbowroom.search.adversarial import search_adversarial
-from elbowroom.search.contract import Accept, Clock
-from elbowroom.search.engines import search_auto
-from elbowroom.search.linear import search_linear
-from elbowroom.search.network import search_network
-from elbowroom.search.trees import search_boxes
-from elbowroom.search.trees.ball import search_balls
-from elbowroom.search.trees.one_leaf import search_one_leaf
+from elbowroom.search import contract
+from elbowroom.search.adversarial import AdversarialEngine
+from elbowroom.search.contract import Clock
+from elbowroom.search.engines import engine_for
+from elbowroom.search.linear import LinearEngine
+from elbowroom.search.network import NetworkEngine
+from elbowroom.search.trees import TreeEngine
+from elbowroom.search.trees.one_leaf import OneLeafEngine
 
 SECONDS = 10.0  # for one verdict, where the engine sets no limit of its own
 
@@ -65,9 +66,9 @@ class Referee:
         limit = SECONDS if seconds is None else seconds
         return certify(self.problem.model, self.problem.target, self.problem.body(center), limit)
 
-    def about(self, problem: RecourseProblem) -> Accept:
-        """A judge of a related question; what it accepts is not an answer to this one."""
-        return Referee(problem).true_verdict
+    def about(self, problem: RecourseProblem) -> Referee:
+        """The referee of a related question; what it accepts is not an answer to this one."""
+        return Referee(problem)
 
 
 class Engine(Enum):
@@ -82,15 +83,22 @@ class Engine(Enum):
     ONE_LEAF = "one leaf"
 
 
-_SEARCHES: dict[Engine, Callable[..., object]] = {
-    Engine.AUTO: search_auto,
-    Engine.LINEAR: search_linear,
-    Engine.BOXES: search_boxes,
-    Engine.BALLS: search_balls,
-    Engine.NETWORK: search_network,
-    Engine.ADVERSARIAL: search_adversarial,
-    Engine.ONE_LEAF: search_one_leaf,
-}
+def _made(engine: Engine, problem: RecourseProblem, options: dict[str, Any]) -> contract.Engine:
+    match engine:
+        case Engine.AUTO:
+            return engine_for(problem.model)
+        case Engine.LINEAR:
+            return LinearEngine()
+        case Engine.BOXES | Engine.BALLS:
+            return TreeEngine(**options)
+        case Engine.NETWORK:
+            return NetworkEngine()
+        case Engine.ADVERSARIAL:
+            return AdversarialEngine(**options)
+        case Engine.ONE_LEAF:
+            return OneLeafEngine(**options)
+        case _ as never:
+            assert_never(never)
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,17 +136,19 @@ def run_engine(
     seconds: float = 60.0,
     clock: Clock | None = None,
     seed: int = 0,
-    **options: object,
+    **options: Any,
 ) -> Run:
-    """Search, and demand that the engine returns the best of the centres that were accepted, and no other one.
+    """Search as the front door does: what the engine refuses is an `InputError`.
 
     ``options`` are the engine's own (``memory`` of trees, ``solver`` and ``solvers`` of Algorithm 1).
     """
     referee = referee or Referee(problem)
     clock = clock or Clock(seconds)
-    outcome = _SEARCHES[engine](problem, referee, clock, seed, **options)
-    found = math.inf if outcome.center is None else problem.measure(outcome.center)
-    assert found == referee.distance, f"the engine returned {found}, the best accepted centre is at {referee.distance}"
+    chosen = _made(engine, problem, options)
+    refusal = chosen.refuses(problem)
+    if refusal is not None:
+        raise InputError(refusal)
+    outcome = chosen.search(problem, referee, clock, seed)
     return Run(
         problem,
         referee,
@@ -149,3 +159,19 @@ def run_engine(
         outcome.tolerance,
         dict(outcome.counters),
     )
+
+
+@dataclass(frozen=True)
+class StubEngine:
+    """Ends as it is told, without a search."""
+
+    ending: Callable[[], contract.Ending]
+
+    def refuses(self, problem: RecourseProblem) -> str | None:
+        return None
+
+    def prepare(self, shape: Shape) -> None:
+        """There is nothing to compile."""
+
+    def search(self, problem: RecourseProblem, referee: contract.Referee, clock: Clock, seed: int) -> contract.Ending:
+        return self.ending()

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from elbowroom.certify.tree_kernels import restrict_leaves
+from elbowroom.certify.tree_kernels import Meeting, RegionArrays, restrict_leaves
 from elbowroom.models import TreeEnsemble
 from elbowroom.models.trees import Leaves
 from elbowroom.numerics import Floats, Ints, next_up
@@ -111,19 +111,20 @@ class Cells:
 def _restricted(leaves: Leaves, body: Body, columns: Ints, start: Ints, last: Floats) -> tuple[Ints, Ints, Ints, Ints]:
     """Leaves of each tree that meet the region: tree_start, rows, entry_start, and (3, entries) of partial ranges."""
     n_leaves = leaves.lower.shape[0]
-    tree_start, rows = np.zeros(leaves.n_trees + 1, np.int64), np.zeros(n_leaves, np.int64)
-    entry_start = np.zeros(n_leaves + 1, np.int64)
+    region = RegionArrays(lower=body.lower, upper=body.upper, columns=columns, start=start, last=last)
     size = _FIRST_ENTRIES
     while True:
-        entries = np.zeros((3, size), np.int64)
-        found = restrict_leaves(
-            leaves.offsets, leaves.lower, leaves.upper, body.lower, body.upper, columns, start, last, tree_start, rows,
-            entry_start, entries,
-        )  # fmt: skip
-        if found <= size:
-            n_rows = int(tree_start[-1])
-            return tree_start, rows[:n_rows], entry_start[: n_rows + 1], entries[:, :found]
-        size = found
+        found = Meeting(
+            tree_start=np.zeros(leaves.n_trees + 1, np.int64),
+            rows=np.zeros(n_leaves, np.int64),
+            entry_start=np.zeros(n_leaves + 1, np.int64),
+            entries=np.zeros((3, size), np.int64),
+        )
+        count = restrict_leaves(leaves.offsets, leaves.lower, leaves.upper, region, found)
+        if count <= size:
+            n_rows = int(found.tree_start[-1])
+            return found.tree_start, found.rows[:n_rows], found.entry_start[: n_rows + 1], found.entries[:, :count]
+        size = count
 
 
 def _last_values(cuts: Floats, body: Body, f: int) -> Floats:

@@ -22,6 +22,7 @@ import numpy as np
 from elbowroom.certify.inputs import InputSet
 from elbowroom.certify.intervals import Interval
 from elbowroom.kernels.kernel import kernel
+from elbowroom.kernels.warm import is_loaded, without_collection
 from elbowroom.models import Affine
 from elbowroom.numerics import TINY, Floats, Ints, gamma
 
@@ -77,6 +78,14 @@ def prove_corners(
     linear[0], rising[0] = base, z0
     free, chosen, waiting = np.ones(n, dtype=np.int64), np.zeros(n, dtype=np.int64), np.zeros((n, 2), dtype=np.int64)
     return float(_depth_first(g, beta, rest, v, goal, parts, falling, rising, linear, free, chosen, waiting))
+
+
+def prepare_corners() -> None:
+    """Load, or compile once, the kernel below: easy questions do not come this far."""
+    if not is_loaded(_depth_first):
+        line, square = np.ones(2), np.eye(2)
+        with without_collection():
+            prove_corners(0.0, line, square, square, line, -line, -9.0, 1)
 
 
 @kernel

@@ -19,6 +19,7 @@ import numpy as np
 from elbowroom.certify.inputs import InputSet
 from elbowroom.certify.intervals import Interval
 from elbowroom.kernels.kernel import kernel
+from elbowroom.kernels.warm import is_loaded, without_collection
 from elbowroom.models import Affine
 from elbowroom.numerics import Floats
 
@@ -47,6 +48,14 @@ def climb(multipliers: Floats, slopes: Floats, layer: Affine, at: Interval, inpu
     )  # fmt: skip
     found = found[: multipliers.shape[1]]
     return np.where(np.isfinite(found), found, multipliers[0])[None]
+
+
+def prepare_climb() -> None:
+    """Load, or compile once, the kernel below."""
+    if not is_loaded(climb_multipliers):
+        one, line = np.ones(1), np.ones(2)
+        with without_collection():
+            climb_multipliers(one, line, one, np.ones((1, 2)), one, -one, one, np.empty((3, 2)), 1)
 
 
 @kernel

@@ -11,7 +11,7 @@ from typing import assert_never
 
 import numpy as np
 
-from elbowroom.certify.trees import judge_trees
+from elbowroom.certify.trees import judge_trees, prepare_trees
 from elbowroom.errors import InputError
 from elbowroom.models import LinearModel, Model, ObliqueEnsemble, ReluNetwork, TreeEnsemble
 from elbowroom.problem import Body, Shape, Target
@@ -38,6 +38,23 @@ def certify(model: Model, target: Target, body: Body, time_limit: float = math.i
             from elbowroom.certify.network import judge_network
 
             return judge_network(model, target, body, deadline)
+        case _:
+            assert_never(model)
+
+
+def prepare(model: Model) -> None:
+    """Load, or compile once, what verdicts about such a model need: before a clock starts."""
+    match model:
+        case TreeEnsemble():
+            prepare_trees()
+        case ReluNetwork():
+            from elbowroom.certify.corners import prepare_corners
+            from elbowroom.certify.dual_ascent import prepare_climb
+
+            prepare_corners()
+            prepare_climb()
+        case LinearModel() | ObliqueEnsemble():
+            return  # nothing is compiled
         case _:
             assert_never(model)
 

@@ -18,14 +18,32 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from elbowroom.certify.kept_kernels import BAD, DONE, FULL, GOOD, LEAF, LEFT, OPEN, RANGES, RIGHT, USED, explore
+from elbowroom.certify.kept_kernels import (
+    BAD,
+    DONE,
+    FULL,
+    GOOD,
+    LEAF,
+    LEFT,
+    OPEN,
+    RANGES,
+    RIGHT,
+    USED,
+    Forest,
+    Ranges,
+    Tally,
+    explore,
+)
 from elbowroom.certify.slips import Slip
+from elbowroom.kernels.warm import without_collection
 from elbowroom.models import TreeEnsemble
 from elbowroom.models.margins import contrast, tree_margins
+from elbowroom.models.tiny import two_stumps
 from elbowroom.numerics import EPS, Floats, Ints
 
 SHARE = 2_000_000  # tree nodes between two looks at the clock
 POOL_BYTES = 512 * 2**20
+_FIRST_RANGES = 1024
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,21 +67,31 @@ def kept_trees(model: TreeEnsemble, target: int, slip: Slip, tolerance: float, s
     kind, cell = _nodes(model, slip, columns, cuts)
     value, base, win, lose = _margins(model, target)
     n_active, n_rivals = len(columns), base.size
-    size = 1024
-    low, high = np.zeros((size, n_active), np.int64), np.zeros((size, n_active), np.int64)
-    high[0] = [c.size for c in cuts]
-    mass, heap = np.zeros(size), np.zeros(size, np.int64)
-    mass[0] = 1.0
-    counts, totals = np.zeros(3, np.int64), np.zeros(3)
-    score = np.zeros(cdf.size)
-    stack = np.zeros(model.feature.size + model.n_trees + 2, np.int64)
-    least, most = np.zeros(2 * n_rivals), np.zeros(2 * n_rivals)
+    forest = Forest(
+        roots=model.roots, kind=kind, cell=cell, left=model.left, right=model.right, value=value, base=base, win=win,
+        lose=lose, start=start, cdf=cdf,
+    )  # fmt: skip
+    ranges = Ranges(
+        low=np.zeros((_FIRST_RANGES, n_active), np.int64),
+        high=np.zeros((_FIRST_RANGES, n_active), np.int64),
+        mass=np.zeros(_FIRST_RANGES),
+        heap=np.zeros(_FIRST_RANGES, np.int64),
+    )
+    ranges.high[0] = [c.size for c in cuts]
+    ranges.mass[0] = 1.0
+    tally = Tally(
+        counts=np.zeros(3, np.int64),
+        totals=np.zeros(3),
+        score=np.zeros(cdf.size),
+        stack=np.zeros(model.feature.size + model.n_trees + 2, np.int64),
+        least=np.zeros(2 * n_rivals),
+        most=np.zeros(2 * n_rivals),
+        split=np.zeros(2, np.int64),
+    )
+    counts, totals = tally.counts, tally.totals
     deadline: float | None = None  # the first call finds nothing open: it only loads compiled code, before time counts
     while True:
-        state = explore(
-            model.roots, kind, cell, model.left, model.right, value, base, win, lose, start, cdf, low, high, mass,
-            heap, counts, totals, score, stack, least, most, SHARE, tolerance,
-        )  # fmt: skip
+        state = explore(forest, ranges, tally, SHARE, tolerance)
         if deadline is None:
             deadline = time.perf_counter() + seconds
             counts[OPEN] = counts[USED] = 1
@@ -71,14 +99,26 @@ def kept_trees(model: TreeEnsemble, target: int, slip: Slip, tolerance: float, s
         if state == DONE or time.perf_counter() > deadline:
             break
         if state == FULL:
-            if 4 * low.nbytes > POOL_BYTES:
+            if 4 * ranges.low.nbytes > POOL_BYTES:
                 break
-            low, high = (np.concatenate([a, np.zeros_like(a)]) for a in (low, high))
-            mass, heap = np.concatenate([mass, np.zeros_like(mass)]), np.concatenate([heap, np.zeros_like(heap)])
+            ranges = _doubled(ranges)
     # every mass is a product of n_active differences, every total a sum of at most as many masses as there are ranges
     rounding = EPS * (2 * n_active + 2 + int(counts[USED]))
     decided = 1.0 - float(totals[GOOD] + totals[BAD]) <= error + rounding
     return Masses(float(totals[GOOD]), float(totals[BAD]), error + rounding, decided, int(counts[RANGES]))
+
+
+def prepare_kept() -> None:
+    """Load, or compile once, the kernel of this module."""
+    origin = np.zeros(2)
+    slip = Slip(origin, origin + 0.1, origin - np.inf, origin + np.inf, np.zeros(2, dtype=np.bool_))
+    with without_collection():
+        kept_trees(two_stumps(), 0, slip, tolerance=1.0, seconds=0.0)
+
+
+def _doubled(ranges: Ranges) -> Ranges:
+    """The same ranges, with twice the room."""
+    return Ranges(*(np.concatenate([a, np.zeros_like(a)]) for a in (ranges.low, ranges.high, ranges.mass, ranges.heap)))
 
 
 def _steps(below: Floats) -> Floats:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
 
+from elbowroom.kernels.bundle import Bundle
 from elbowroom.kernels.kernel import inner_kernel, kernel
 from elbowroom.numerics import Floats, Ints
 
@@ -26,22 +28,71 @@ def _first_above(values: Floats, begin: int, end: int, x: float) -> int:
     return begin
 
 
+@dataclass(frozen=True, eq=False)
+class CellArrays(Bundle):
+    """What `descend` reads of a region in cells; see `cells.Cells`, whose fields these are."""
+
+    start: Ints
+    cost: Floats
+    home: Ints
+    group_start: Ints
+    group_member: Ints
+    entry_start: Ints  # with one more leaf that covers everything
+    entry_column: Ints
+    entry_low: Ints
+    entry_high: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Stack(Bundle):
+    """Where `descend` is. Level d: ranges low[d], high[d]; the leaves of tree k that meet them are
+    pool[begin[d, k] : begin[d, k + 1]], in ascending order of value; position[d] is the next leaf of tree branch[d] to look
+    into. ``depth`` and ``margin`` hold one number each: the level reached, and the smallest margin seen."""
+
+    low: Ints
+    high: Ints
+    pool: Ints
+    begin: Ints
+    branch: Ints
+    position: Ints
+    depth: Ints
+    margin: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class RegionArrays(Bundle):
+    """A region and the last values of its cells; see `cells.Cells`."""
+
+    lower: Floats
+    upper: Floats
+    columns: Ints
+    start: Ints
+    last: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Meeting(Bundle):
+    """Filled by `restrict_leaves`: the leaves that meet a region, and where they cover only part of it."""
+
+    tree_start: Ints
+    rows: Ints
+    entry_start: Ints
+    entries: Ints  # (3, room for entries): active column, first and last cell
+
+
 @kernel
-def restrict_leaves(
-    offsets: Ints, lower: Floats, upper: Floats, body_low: Floats, body_high: Floats, columns: Ints, start: Ints,
-    last: Floats, tree_start: Ints, rows: Ints, entry_start: Ints, entries: Ints,
-) -> int:  # fmt: skip
+def restrict_leaves(offsets: Ints, lower: Floats, upper: Floats, region: RegionArrays, found: Meeting) -> int:
     """Leaves that meet the region, and the ranges of cells where they cover only a part of it.
 
-    Fills ``tree_start``, ``rows``, ``entry_start`` and the columns of ``entries`` (active column, first and last cell),
-    and returns how many entries there are; those beyond the width of ``entries`` are only counted.
+    Fills ``found`` and returns how many entries there are; those beyond its room for entries are only counted.
     """
+    columns, start, last, entries = region.columns, region.start, region.last, found.entries
     n_active, n_rows, n_entries = columns.size, 0, 0
     for k in range(offsets.size - 1):
         for row in range(offsets[k], offsets[k + 1]):
             meets = True
-            for f in range(body_low.size):
-                if not (lower[row, f] < body_high[f] and upper[row, f] >= body_low[f]):
+            for f in range(region.lower.size):
+                if not (lower[row, f] < region.upper[f] and upper[row, f] >= region.lower[f]):
                     meets = False
                     break
             if not meets:
@@ -59,11 +110,11 @@ def restrict_leaves(
                         entries[0, kept], entries[1, kept], entries[2, kept] = i, first_cell, last_cell
                     kept += 1
             if meets:
-                rows[n_rows] = row
+                found.rows[n_rows] = row
                 n_rows += 1
                 n_entries = kept
-                entry_start[n_rows] = n_entries
-        tree_start[k + 1] = n_rows
+                found.entry_start[n_rows] = n_entries
+        found.tree_start[k + 1] = n_rows
     return n_entries
 
 
@@ -96,28 +147,33 @@ def _one_hot(low: Ints, high: Ints, group_start: Ints, group_member: Ints) -> bo
     return True
 
 
-@kernel
-def descend(
-    value: Floats, base: float, slack: float, limit: float, share: int,
-    start: Ints, cost: Floats, home: Ints, group_start: Ints, group_member: Ints,
-    entry_start: Ints, entry_column: Ints, entry_low: Ints, entry_high: Ints,
-    low: Ints, high: Ints, pool: Ints, begin: Ints, branch: Ints, position: Ints,
-    depth_box: Ints, margin_box: Floats,
-) -> int:  # fmt: skip
-    """Depth-first over ranges of cells; see `trees.judge_trees`.
+@inner_kernel
+def _reaches(cells: CellArrays, leaf: int, low: Ints, high: Ints, used: float, limit: float) -> bool:
+    """True if a leaf meets the ranges within the budget, of which their nearest point uses ``used``."""
+    cheapest = used
+    for e in range(cells.entry_start[leaf], cells.entry_start[leaf + 1]):
+        i = cells.entry_column[e]
+        a, b = max(low[i], cells.entry_low[e]), min(high[i], cells.entry_high[e])
+        if a > b:
+            return False
+        cheapest += _range_cost(cells.cost, cells.start[i], cells.home[i], a, b)
+        cheapest -= _range_cost(cells.cost, cells.start[i], cells.home[i], low[i], high[i])
+    return cheapest <= limit
 
-    Level d of the stack: ranges low[d], high[d]; the leaves of tree k that meet them are
-    pool[begin[d, k] : begin[d, k + 1]], in ascending order of value; position[d] is the next leaf of tree branch[d] to
-    look into. ``depth_box`` and ``margin_box`` hold one number each, which outlive the call.
-    """
-    n_trees, n_active = begin.shape[1] - 1, home.size
-    depth, work = depth_box[0], 0
+
+@kernel
+def descend(cells: CellArrays, stack: Stack, value: Floats, base: float, slack: float, limit: float, share: int) -> int:
+    """Depth-first over ranges of cells, ``share`` units of work at a time; see `trees.judge_trees`."""
+    low, high, pool, begin, position = stack.low, stack.high, stack.pool, stack.begin, stack.position
+    entry_start, entry_column = cells.entry_start, cells.entry_column
+    n_trees, n_active = begin.shape[1] - 1, cells.home.size
+    depth, work = stack.depth[0], 0
     while depth >= 0:
-        tree = branch[depth]
+        tree = stack.branch[depth]
         if position[depth] >= begin[depth, tree + 1]:
             depth -= 1
             continue
-        depth_box[0] = depth
+        stack.depth[0] = depth
         if work > share:
             return PAUSED
         top = begin[depth, n_trees]
@@ -132,7 +188,7 @@ def descend(
         for k in range(n_trees):
             total += value[chosen] if k == tree else value[pool[begin[depth, k]]]
         if total >= slack:
-            margin_box[0] = min(margin_box[0], total - slack)
+            stack.margin[0] = min(stack.margin[0], total - slack)
             depth -= 1
             continue
 
@@ -141,12 +197,13 @@ def descend(
             low[child, i], high[child, i] = low[depth, i], high[depth, i]
         for e in range(entry_start[chosen], entry_start[chosen + 1]):
             i = entry_column[e]
-            low[child, i], high[child, i] = max(low[child, i], entry_low[e]), min(high[child, i], entry_high[e])
-        if not _one_hot(low[child], high[child], group_start, group_member):
+            low[child, i] = max(low[child, i], cells.entry_low[e])
+            high[child, i] = min(high[child, i], cells.entry_high[e])
+        if not _one_hot(low[child], high[child], cells.group_start, cells.group_member):
             continue
         used = 0.0
         for i in range(n_active):
-            used += _range_cost(cost, start[i], home[i], low[child, i], high[child, i])
+            used += _range_cost(cells.cost, cells.start[i], cells.home[i], low[child, i], high[child, i])
         if used > limit:
             continue
 
@@ -159,17 +216,8 @@ def descend(
                 leaf = pool[p]
                 if k == tree and leaf != chosen:
                     continue
-                cheapest, meets = used, True
                 work += entry_start[leaf + 1] - entry_start[leaf] + 1
-                for e in range(entry_start[leaf], entry_start[leaf + 1]):
-                    i = entry_column[e]
-                    a, b = max(low[child, i], entry_low[e]), min(high[child, i], entry_high[e])
-                    if a > b:
-                        meets = False
-                        break
-                    cheapest += _range_cost(cost, start[i], home[i], a, b)
-                    cheapest -= _range_cost(cost, start[i], home[i], low[child, i], high[child, i])
-                if meets and cheapest <= limit:
+                if _reaches(cells, leaf, low[child], high[child], used, limit):
                     pool[top] = leaf
                     top += 1
             begin[child, k + 1] = top
@@ -184,11 +232,11 @@ def descend(
         if empty:
             continue
         if smallest >= slack:
-            margin_box[0] = min(margin_box[0], smallest - slack)
+            stack.margin[0] = min(stack.margin[0], smallest - slack)
             continue
         if largest < slack:
             return FOUND
-        branch[child], position[child] = widest, begin[child, widest]
+        stack.branch[child], position[child] = widest, begin[child, widest]
         depth = child
-    depth_box[0] = depth
+    stack.depth[0] = depth
     return FINISHED

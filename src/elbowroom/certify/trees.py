@@ -18,18 +18,23 @@ from __future__ import annotations
 
 import math
 import time
-from functools import lru_cache
+from dataclasses import replace
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from elbowroom.certify.cells import Cells
-from elbowroom.certify.tree_kernels import CROWDED, FINISHED, FOUND, descend
+from elbowroom.certify.tree_kernels import CROWDED, FINISHED, FOUND, CellArrays, Stack, descend
+from elbowroom.kernels.warm import is_loaded, without_collection
 from elbowroom.models import TreeEnsemble, TreeMargins
 from elbowroom.models.margins import tree_margins
+from elbowroom.models.tiny import two_stumps
 from elbowroom.numerics import Floats, Ints
 from elbowroom.problem import Body, Shape, Target
 from elbowroom.result import Certificate, Counterexample, Undecided, Verdict
 
+_MOST_TARGETS = 4  # of one model whose margins are remembered
+_REMEMBERED: WeakKeyDictionary[TreeEnsemble, dict[tuple[int, float | None], TreeMargins]] = WeakKeyDictionary()
 _SHARE = 20_000_000  # leaf comparisons between two looks at the clock
 _ASSUMPTIONS = (
     "rows are handed to the model as float64 numbers",
@@ -38,10 +43,26 @@ _ASSUMPTIONS = (
 )
 
 
-@lru_cache(maxsize=8)
 def _margins(model: TreeEnsemble, target: int, probability: float | None) -> TreeMargins:
-    """Margins depend on the model alone; searches ask for thousands of regions of one model."""
-    return tree_margins(model, target, probability)
+    """Margins depend on the model and the target alone; searches ask for thousands of regions of one model. What is
+    remembered does not keep a model alive, and is little."""
+    known = _REMEMBERED.setdefault(model, {})
+    key = target, probability
+    if key not in known:
+        if len(known) >= _MOST_TARGETS:
+            del known[next(iter(known))]
+        known[key] = tree_margins(model, target, probability)
+    return known[key]
+
+
+def prepare_trees() -> None:
+    """Load, or compile once, the kernels of this judge."""
+    if is_loaded(descend):
+        return
+    model, origin = two_stumps(), np.zeros(2)
+    body = Body(origin, origin - 0.1, origin + 0.1, Shape.BOX, origin + 0.1, np.zeros(2, dtype=np.bool_))
+    with without_collection():
+        judge_trees(model, Target(0), body, math.inf)
 
 
 def judge_trees(model: TreeEnsemble, target: Target, body: Body, deadline: float) -> Verdict:
@@ -71,33 +92,45 @@ def _smallest_margin(
     n_leaves, n_active, n_trees = order.size, cells.columns.size, tree_start.size - 1
     # One more tree with a single leaf of value 0: resolving it makes the whole region the first range that is judged.
     sorted_value = np.append(value[cells.rows], 0.0)
-    entry_start = np.append(cells.entry_start, cells.entry_start[-1])
+    arrays = CellArrays(
+        start=cells.start,
+        cost=cells.cost,
+        home=cells.home,
+        group_start=cells.group_start,
+        group_member=cells.group_member,
+        entry_start=np.append(cells.entry_start, cells.entry_start[-1]),
+        entry_column=cells.entry_column,
+        entry_low=cells.entry_low,
+        entry_high=cells.entry_high,
+    )
     levels = n_trees + 3
-    low, high = np.zeros((levels, n_active), np.int64), np.zeros((levels, n_active), np.int64)
-    low[0], high[0] = cells.root_low, cells.root_high
-    begin = np.zeros((levels, n_trees + 2), np.int64)
-    begin[0] = np.append(tree_start, n_leaves + 1)
-    pool = np.zeros(4 * (n_leaves + 1), np.int64)
-    pool[: n_leaves + 1] = np.append(order, n_leaves)
-    branch, position = np.zeros(levels, np.int64), np.zeros(levels, np.int64)
-    branch[0], position[0] = n_trees, n_leaves
-    depth, margin = np.zeros(1, np.int64), np.full(1, np.inf)
+    stack = Stack(
+        low=np.zeros((levels, n_active), np.int64),
+        high=np.zeros((levels, n_active), np.int64),
+        pool=np.zeros(4 * (n_leaves + 1), np.int64),
+        begin=np.zeros((levels, n_trees + 2), np.int64),
+        branch=np.zeros(levels, np.int64),
+        position=np.zeros(levels, np.int64),
+        depth=np.zeros(1, np.int64),
+        margin=np.full(1, np.inf),
+    )
+    stack.low[0], stack.high[0] = cells.root_low, cells.root_high
+    stack.begin[0] = np.append(tree_start, n_leaves + 1)
+    stack.pool[: n_leaves + 1] = np.append(order, n_leaves)
+    stack.branch[0], stack.position[0] = n_trees, n_leaves
     # Costs are sums of at most n_active nonnegative terms, each correct to a few roundings: 1e-12 per term is plenty.
     limit = math.inf if body.shape is Shape.BOX else 1.0 + 1e-12 * (n_active + 4)
     while True:
-        state = descend(
-            sorted_value, base, slack, limit, _SHARE, cells.start, cells.cost, cells.home, cells.group_start,
-            cells.group_member, entry_start, cells.entry_column, cells.entry_low, cells.entry_high, low, high, pool,
-            begin, branch, position, depth, margin,
-        )  # fmt: skip
+        state = descend(arrays, stack, sorted_value, base, slack, limit, _SHARE)
         if state == FINISHED:
-            return float(margin[0])
+            return float(stack.margin[0])
         if state == FOUND:
-            point = cells.nearest_point(body, low[depth[0] + 1], high[depth[0] + 1])
+            child = int(stack.depth[0]) + 1
+            point = cells.nearest_point(body, stack.low[child], stack.high[child])
             if body.contains(point)[0]:
                 return point
         elif state == CROWDED:
-            pool = np.concatenate([pool, np.zeros_like(pool)])
+            stack = replace(stack, pool=np.concatenate([stack.pool, np.zeros_like(stack.pool)]))
         if time.perf_counter() > deadline:
             return None
 

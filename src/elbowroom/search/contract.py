@@ -1,8 +1,9 @@
-"""What every engine gets and gives back.
+"""What every engine is, what it gets and what it gives back.
 
-An engine is a function ``search(problem, accept, clock, seed) -> Outcome``. ``accept(center)`` asks the judge; an
-engine offers candidates in order of its choice and never returns a centre that was not accepted. What the judge
-refuses (a `Counterexample`) is a new cut for the engine. ``clock.report`` publishes both bounds at any moment.
+An engine is an object that owns its state. ``refuses`` is asked before anything is computed; ``prepare`` loads or compiles
+what questions about rooms of a shape need; ``search`` offers candidates to the referee in an order of its choice. The
+best accepted centre lives in the referee alone, so that nothing certified is lost, whatever becomes of the engine. What
+the judge refuses (a `Counterexample`) is a new cut for the engine. ``clock.report`` publishes both bounds at any moment.
 """
 
 from __future__ import annotations
@@ -12,11 +13,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
-import numpy as np
-
-from elbowroom.numerics import Floats
+from elbowroom.numerics import TOLERANCES, Floats
 from elbowroom.problem.problem import RecourseProblem
-from elbowroom.result.certificate import Certificate, Verdict
+from elbowroom.problem.rooms import Shape
+from elbowroom.result.certificate import Verdict
 from elbowroom.result.status import Step
 
 OnProgress: TypeAlias = Callable[[Step], None]
@@ -30,9 +30,18 @@ class Accept(Protocol):
 
 
 class Referee(Accept, Protocol):
-    """The judge as seen by a search: callable as `Accept`; ``about`` judges a related question without counting."""
+    """The judge as seen by a search, and the memory of the best centre that it accepted."""
 
-    def about(self, problem: RecourseProblem) -> Accept: ...
+    @property
+    def center(self) -> Floats | None:
+        """The best accepted centre so far."""
+
+    @property
+    def distance(self) -> float:
+        """Its distance; inf if there is none."""
+
+    def about(self, problem: RecourseProblem) -> Referee:
+        """The referee of a related question of the engine's own; what it accepts is not an answer to this one."""
 
 
 class Clock:
@@ -82,25 +91,29 @@ class Clock:
 
 
 @dataclass(frozen=True, eq=False)
-class Outcome:
-    """What an engine found: an accepted centre with its certificate, or none; a proven lower bound; and why it stopped.
+class Ending:
+    """How a search ended: what is proven about all centres, and why it stopped. The best centre is the referee's.
 
     ``lower_bound`` is proven for every valid centre; inf means that none exists. ``reason`` is for people, and is
-    needed whenever there is no certificate. ``tolerance`` is the relative gap at which this engine calls an answer
+    needed whenever no centre was accepted. ``tolerance`` is the relative gap at which this engine calls an answer
     optimal.
     """
 
     method: str
     lower_bound: float
-    center: Floats | None = None
-    certificate: Certificate | None = None
     reason: str = ""
-    tolerance: float = 1e-9
+    tolerance: float = TOLERANCES.optimal_gap
     counters: dict[str, float] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        if (self.center is None) != (self.certificate is None):
-            raise ValueError("a centre comes with its certificate")
-        center, certificate = self.center, self.certificate
-        if center is not None and certificate is not None and not np.array_equal(center, certificate.body.center):
-            raise ValueError("the certificate is about another centre")
+
+class Engine(Protocol):
+    """Finds regions for the models of one family, or for all of them."""
+
+    def refuses(self, problem: RecourseProblem) -> str | None:
+        """What of a question this engine cannot answer, for any row, by name and with the cure; None: nothing."""
+
+    def prepare(self, shape: Shape) -> None:
+        """Load, or compile once, what questions about rooms of this shape need: before a clock starts."""
+
+    def search(self, problem: RecourseProblem, referee: Referee, clock: Clock, seed: int) -> Ending:
+        """The closest accepted centre, with a proof that none is closer, or what the time limit allows."""

@@ -94,11 +94,17 @@ def test_a_minimum_that_only_touches_is_a_matter_of_precision() -> None:
 
 
 def test_a_spent_deadline_is_told_apart() -> None:
+    """The same spent deadline: time where a part could still be divided, precision where none can, a proof if one look is enough."""
     f, inputs, _ = setting(3)
-    assert BoxSearch(f, np.inf, time.perf_counter() - 1.0, lambda x: None).settle(inputs) in (Open.TIME, Open.PRECISION)
+    assert BoxSearch(f, np.inf, time.perf_counter() - 1.0, lambda x: None).settle(inputs) is Open.TIME
     f = Neuron(
         Affine.exact(np.array([[1.0, 0.3], [-1.0, 0.2], [0.4, -1.0]]), np.zeros(3)), np.array([1.0, 1.0, -1.0]), 0.0
     )
     body = Body(np.zeros(2), -np.ones(2), np.ones(2), Shape.BOX, np.ones(2), np.zeros(2, dtype=bool))
     late = BoxSearch(f, 10.0, time.perf_counter() - 1.0, lambda x: None)
     assert late.settle(InputSet.all_of(body)) is Open.TIME
+    linear = Neuron(Affine.exact(np.array([[1.0, 0.5]]), np.array([3.0])), np.ones(1), 0.0)  # x0 + x1 / 2 + 3 > 0
+    late = BoxSearch(linear, 10.0, time.perf_counter() - 1.0, lambda x: None)
+    assert late.settle(InputSet.all_of(body)) is Open.PRECISION
+    late = BoxSearch(linear, 1.0, time.perf_counter() - 1.0, lambda x: None)
+    assert late.settle(InputSet.all_of(body)) == pytest.approx(1.5)

@@ -7,7 +7,6 @@ import math
 import numpy as np
 import pytest
 
-from elbowroom.certify.linear import judge_linear
 from elbowroom.models import Link
 from elbowroom.problem import (
     AtMost,
@@ -23,22 +22,21 @@ from elbowroom.problem import (
 )
 from elbowroom.result import Certificate, Counterexample, Undecided
 from elbowroom.search.contract import Clock
-from elbowroom.search.linear import least, search_linear
+from elbowroom.search.linear import least
 from elbowroom.search.solvers.highs import LpSolution, LpStatus
 from tests.support.hostile import attack
 from tests.support.linear_problems import linear_model
 from tests.support.plane_questions import Family, plane_question
 from tests.support.plane_truth import closest_in_the_plane
+from tests.support.referee import Engine, Referee, run_engine
 
 
 def ask(model, space, row, room, target=None, distance="l1", rules=(), limit=60.0, accept=None):
     problem = RecourseProblem.ask(model, space, row, room, target, distance, rules)
 
-    def judge(center):
-        return judge_linear(problem.model, problem.target, problem.body(center), math.inf)
-
     clock = Clock(limit)
-    outcome = search_linear(problem, accept or judge, clock, 0)
+    judge = None if accept is None else lambda center, seconds: accept(center)
+    outcome = run_engine(Engine.LINEAR, problem, Referee(problem, judge), clock=clock)
     if outcome.center is not None and problem.target.probability is None:
         classes = np.array(model.info.classes)
         attack(lambda X: classes[model.info.labels_of(model.scores(X))], outcome.certificate.body, problem.target.label)
@@ -288,12 +286,8 @@ def test_many_idle_features_cost_nothing():
 
 def ask_without_attack(model, space, row, room):
     problem = RecourseProblem.ask(model, space, row, room)
-    clock = Clock(60.0)
-
-    def judge(center):
-        return judge_linear(problem.model, problem.target, problem.body(center), math.inf)
-
-    return problem, search_linear(problem, judge, clock, 0), clock
+    outcome = run_engine(Engine.LINEAR, problem)
+    return problem, outcome, outcome.clock
 
 
 def hard_question():

@@ -25,7 +25,7 @@ from elbowroom.search.adversarial.iterate import certified_radius
 from elbowroom.search.adversarial.master import Stance
 from elbowroom.search.adversarial.proof import prove
 from elbowroom.search.adversarial.scenario import Scenario, land, nothing_happens, scenario_of
-from elbowroom.search.contract import Clock, Outcome, Referee
+from elbowroom.search.contract import Clock, Ending, Referee
 from elbowroom.search.solvers.protocol import Answer, Chain, Claim, Solver, SolverName, open_solver
 from elbowroom.search.solvers.tolerances import EPSILONS
 
@@ -55,34 +55,39 @@ def family_of(problem: RecourseProblem) -> Family:
             return NetworkFamily(problem)
 
 
-def search_adversarial(
-    problem: RecourseProblem,
-    accept: Referee,
-    clock: Clock,
-    seed: int = 0,
-    solver: SolverName = SolverName.HIGHS,
-    solvers: list[Solver] | None = None,
-) -> Outcome:
-    """The paper's method on a mixed-integer solver. ``solvers`` replaces the named one (and what follows it)."""
-    del seed  # nothing here is random
-    if solvers is None:
-        solvers = [open_solver(solver)]
-        if solver is not SolverName.HIGHS:
-            solvers.append(open_solver(SolverName.HIGHS))
-    return _Loop(problem, accept, clock, Chain(solvers), family_of(problem)).run()
+class AdversarialEngine:
+    """The paper's method on a mixed-integer solver, for every family. ``solvers`` replaces the named one (and what follows
+    it). Keeps nothing between questions; a solver that is not installed is noticed at once."""
+
+    def __init__(self, solver: SolverName = SolverName.HIGHS, solvers: list[Solver] | None = None) -> None:
+        self._name, self._solvers = solver, solvers
+        self._opened()
+
+    def _opened(self) -> list[Solver]:
+        if self._solvers is not None:
+            return self._solvers
+        reserve = [] if self._name is SolverName.HIGHS else [open_solver(SolverName.HIGHS)]
+        return [open_solver(self._name), *reserve]
+
+    def refuses(self, problem: RecourseProblem) -> str | None:
+        return None
+
+    def prepare(self, shape: Shape) -> None:
+        """There is nothing to compile."""
+
+    def search(self, problem: RecourseProblem, referee: Referee, clock: Clock, seed: int) -> Ending:
+        """Algorithm 1; nothing here is random, so ``seed`` is not used."""
+        return _Loop(problem, referee, clock, Chain(self._opened()), family_of(problem)).run()
 
 
 @dataclass(eq=False)
 class _Loop:
     problem: RecourseProblem
-    accept: Referee
+    referee: Referee
     clock: Clock
     solver: Chain
     family: Family
     scenarios: list[Scenario] = field(default_factory=list)
-    center: Floats | None = None
-    certificate: Certificate | None = None
-    distance: float = math.inf
     reach: float = math.inf
     content: bool = False  # the adversary and the judge agree on the master's optimum
     exhausted: bool = False  # the master finds no centre at all
@@ -90,11 +95,11 @@ class _Loop:
     hardenings: int = 0
     seconds: dict[str, float] = field(default_factory=dict)  # of the master and the adversary, in every round
 
-    def run(self) -> Outcome:
+    def run(self) -> Ending:
         if self.clock.expired:
-            return self._outcome(0.0, "the time limit was reached before the search began")
+            return self._ending(0.0, "the time limit was reached before the search began")
         if self.family.hopeless:
-            return self._outcome(math.inf, self.family.hopeless)
+            return self._ending(math.inf, self.family.hopeless)
         self.scenarios = [nothing_happens(self.problem)]
         self.farthest = farthest(self.problem)
         self._first_region()
@@ -106,22 +111,26 @@ class _Loop:
         bound = self._proven()
         if bound == math.inf:
             reason = f"it is proven that no centre is good in all {len(self.scenarios)} scenarios, near or far"
-        return self._outcome(bound, reason)
+        return self._ending(bound, reason)
 
     def _first_region(self) -> None:
         """Something certified before the long way: the paper's heuristic, where there is one."""
         if isinstance(self.problem.model, TreeEnsemble):
-            from elbowroom.search.trees.one_leaf import search_one_leaf
+            from elbowroom.search.trees.one_leaf import OneLeafEngine
 
-            found = search_one_leaf(self.problem, self.accept, self.clock.part(_FIRST_SHARE), solver=self.solver)
-            if found.certificate is not None:
-                self._keep(found.certificate)
+            heuristic = OneLeafEngine(self.solver)
+            found = heuristic.search(self.problem, self.referee, self.clock.part(_FIRST_SHARE), 0)
+            if self.center is not None:
                 self.clock.report(best_distance=self.distance, note=found.method)
 
-    def _keep(self, certificate: Certificate) -> None:
-        distance = self.problem.measure(certificate.body.center)
-        if distance < self.distance:
-            self.center, self.certificate, self.distance = certificate.body.center, certificate, distance
+    @property
+    def center(self) -> Floats | None:
+        """The best accepted centre."""
+        return self.referee.center
+
+    @property
+    def distance(self) -> float:
+        return self.referee.distance
 
     @property
     def _seconds_left(self) -> float:
@@ -162,9 +171,8 @@ class _Loop:
         self.seconds[f"adversary_seconds_{self.rounds}"] = self.clock.seconds - began
         fresh = self._learn(center, points)
         if not fresh:
-            verdict = self.accept(center)
+            verdict = self.referee(center)
             if isinstance(verdict, Certificate):
-                self._keep(verdict)
                 self.content = True
                 self.clock.report(best_distance=self.distance, note=f"round {self.rounds}: the adversary is content")
                 return ""
@@ -176,14 +184,14 @@ class _Loop:
                 if self.hardenings > _HARDENINGS or not self.family.harden(None, verdict.point):
                     return "the judge refuses a point that no scenario can tell from a good one"
         self.clock.report(
-            certified_radius=certified_radius(self.problem, self.accept, center),
+            certified_radius=certified_radius(self.problem, self.referee, center),
             note=f"round {self.rounds}: master at {self.problem.measure(center):.6g}, {len(self.scenarios)} scenarios",
         )
         return ""
 
     def _without_point(self, answer: Answer) -> str:
         """The master has no answer: look farther, or stop with the solver's word."""
-        if answer.claim is Claim.INFEASIBLE and self.certificate is not None:
+        if answer.claim is Claim.INFEASIBLE and self.center is not None:
             self.content = True  # nothing closer than the region that is known; the proof says how much closer, at most
             return ""
         if answer.claim is Claim.INFEASIBLE and self.reach < min(
@@ -218,7 +226,7 @@ class _Loop:
 
     def _proven(self) -> float:
         """The lower bound of the final scenarios, by weak duality; inf if they exclude every centre."""
-        reach = min(self.distance if self.certificate is not None else self.reach, self.farthest)
+        reach = min(self.distance if self.center is not None else self.reach, self.farthest)
         master = self.family.master(self.scenarios, Stance.PROVE, reach)
         cutoff = (
             master.objective_of(self.distance * (1.0 - EPSILONS.close_enough))
@@ -237,16 +245,14 @@ class _Loop:
         self.clock.report(lower_bound=bound, note="lower bound proven by weak duality")
         return bound
 
-    def _outcome(self, bound: float, reason: str) -> Outcome:
+    def _ending(self, bound: float, reason: str) -> Ending:
         method = f"adversarial on {self.solver.name}"
         if self.solver.troubles:
             method += f" ({'; '.join(self.solver.troubles)})"
         exact = isinstance(self.problem.model, TreeEnsemble) and self.problem.walls.shape is Shape.BOX
-        return Outcome(
+        return Ending(
             method,
             bound,
-            self.center,
-            self.certificate,
             reason,
             TOLERANCES.optimal_gap if exact else TOLERANCES.continuous_gap,
             {

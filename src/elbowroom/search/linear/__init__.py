@@ -1,5 +1,5 @@
 """Linear models: exact for every room, distance, feature kind and rule."""
 
-from elbowroom.search.linear.engine import search_linear
+from elbowroom.search.linear.engine import LinearEngine
 
-__all__ = ["search_linear"]
+__all__ = ["LinearEngine"]

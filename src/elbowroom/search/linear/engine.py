@@ -8,11 +8,10 @@ from fractions import Fraction
 import numpy as np
 
 from elbowroom.models.linear import LinearModel
-from elbowroom.numerics import TOLERANCES
 from elbowroom.problem.problem import RecourseProblem
 from elbowroom.problem.rooms import Shape
 from elbowroom.result.certificate import Certificate, Counterexample
-from elbowroom.search.contract import Accept, Clock, Outcome
+from elbowroom.search.contract import Clock, Ending, Referee
 from elbowroom.search.linear.adversary import Adversary
 from elbowroom.search.linear.question import Hopeless, Question, read_question
 from elbowroom.search.linear.tree import Tree
@@ -20,50 +19,57 @@ from elbowroom.search.linear.tree import Tree
 METHOD = "linear"
 
 
-def search_linear(problem: RecourseProblem, accept: Accept, clock: Clock, seed: int) -> Outcome:
-    """Exact for every room, distance, feature kind and rule. Deterministic: ``seed`` is not used."""
-    if not isinstance(problem.model, LinearModel):
-        raise TypeError("search_linear answers questions about linear models")
-    question = read_question(problem, problem.model)
-    if isinstance(question, Hopeless):
-        return Outcome(METHOD, math.inf, reason=question.reason)
-    if question.n_columns == 0:
-        return _only_the_factual(question, accept, clock)
-    reason = _out_of_reach(question)
-    if reason is not None:
-        return Outcome(METHOD, math.inf, reason=reason)
-    tree = Tree(question, accept, clock)
-    bound = tree.run()
-    counters = {"nodes": float(tree.nodes), "refused": float(tree.polisher.refused)}
-    if tree.best is not None:
-        found = tree.best
-        clock.report(lower_bound=min(bound, found.distance), best_distance=found.distance)
-        return Outcome(
-            METHOD, bound, found.center, found.certificate, tolerance=TOLERANCES.optimal_gap, counters=counters
+class LinearEngine:
+    """Exact for every room, distance, feature kind and rule. Keeps nothing between questions."""
+
+    def refuses(self, problem: RecourseProblem) -> str | None:
+        return None
+
+    def prepare(self, shape: Shape) -> None:
+        """There is nothing to compile."""
+
+    def search(self, problem: RecourseProblem, referee: Referee, clock: Clock, seed: int) -> Ending:
+        """Deterministic: ``seed`` is not used."""
+        if not isinstance(problem.model, LinearModel):
+            raise TypeError("the linear engine answers questions about linear models")
+        question = read_question(problem, problem.model)
+        if isinstance(question, Hopeless):
+            return Ending(METHOD, math.inf, question.reason)
+        if question.n_columns == 0:
+            return _only_the_factual(question, referee, clock)
+        reason = _out_of_reach(question)
+        if reason is not None:
+            return Ending(METHOD, math.inf, reason)
+        tree = Tree(question, referee, clock)
+        bound = tree.run()
+        counters = {"nodes": float(tree.nodes), "refused": float(tree.polisher.refused)}
+        if tree.best is not None:
+            clock.report(lower_bound=min(bound, tree.best.distance), best_distance=tree.best.distance)
+            return Ending(METHOD, bound, counters=counters)
+        if bound == math.inf:
+            return Ending(METHOD, bound, _why_none(question), counters=counters)
+        reason = (
+            "the time limit ended the search"
+            if clock.expired
+            else "the only candidates lie within floating-point rounding of the model's decision boundary"
         )
-    if bound == math.inf:
-        return Outcome(METHOD, bound, reason=_why_none(question), counters=counters)
-    reason = (
-        "the time limit ended the search"
-        if clock.expired
-        else "the only candidates lie within floating-point rounding of the model's decision boundary"
-    )
-    return Outcome(METHOD, bound, reason=reason, counters=counters)
+        return Ending(METHOD, bound, reason, counters=counters)
 
 
-def _only_the_factual(question: Question, accept: Accept, clock: Clock) -> Outcome:
+def _only_the_factual(question: Question, referee: Referee, clock: Clock) -> Ending:
     """Nothing that matters can move: the factual itself is the only candidate."""
     center = question.default
     distance = question.problem.measure(center)
-    verdict = accept(center) if question.problem.admissible(center) else None
-    if isinstance(verdict, Certificate):
-        clock.report(lower_bound=distance, best_distance=distance)
-        return Outcome(METHOD, distance, center, verdict)
-    if verdict is None:
-        return Outcome(METHOD, math.inf, reason="no feature that occurs in the rules can move, and the row breaks them")
-    if isinstance(verdict, Counterexample):
-        return Outcome(METHOD, math.inf, reason=_why_none(question))
-    return Outcome(METHOD, distance, reason="the judge could not decide about the row itself")
+    if not question.problem.admissible(center):
+        return Ending(METHOD, math.inf, "no feature that occurs in the rules can move, and the row breaks them")
+    match referee(center):
+        case Certificate():
+            clock.report(lower_bound=distance, best_distance=distance)
+            return Ending(METHOD, distance)
+        case Counterexample():
+            return Ending(METHOD, math.inf, _why_none(question))
+        case _:
+            return Ending(METHOD, distance, "the judge could not decide about the row itself")
 
 
 def _why_none(question: Question) -> str:

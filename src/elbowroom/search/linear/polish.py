@@ -26,12 +26,10 @@ ENOUGH = 1e-13  # relative gain below which another tangent round is not worth i
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """An accepted centre."""
+    """An accepted centre, over the columns of the question."""
 
     distance: float
-    center: Floats
-    values: Floats  # the same, over the columns of the question
-    certificate: Certificate
+    values: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +92,7 @@ class Polisher:
                     break
                 verdict = self.accept(center) if q.problem.admissible(center) else None
                 if isinstance(verdict, Certificate):
-                    best = Found(distance, center, values, verdict)
+                    best = Found(distance, values)
                     hopeless = distance
                     if distance <= good_enough:
                         break

@@ -11,7 +11,7 @@ from elbowroom.models.network import ReluNetwork
 from elbowroom.numerics import TOLERANCES, Floats
 from elbowroom.problem import RecourseProblem
 from elbowroom.result import Certificate, Counterexample
-from elbowroom.search.contract import Accept, Clock
+from elbowroom.search.contract import Clock, Referee
 from elbowroom.search.network.attack import find_weak_points
 from elbowroom.search.network.margins import MarginNetwork
 from elbowroom.search.network.moves import Moves
@@ -21,10 +21,8 @@ from elbowroom.search.network.scenarios import Scenarios
 # Aimed-for margin as a share of the margin that the factual lacks: costs about the same share of the distance,
 # a tenth of the gap at which an answer counts as optimal.
 SAFETY = 0.1 * TOLERANCES.continuous_gap
-LESS, LEAST_SAFETY = (
-    0.03,
-    1e-12,
-)  # where that is still too dear; below the rounding of margins a smaller aim means nothing
+# Where that still costs too much; below the rounding of margins a smaller aim means nothing.
+LESS, LEAST_SAFETY = 0.03, 1e-12
 # One verdict gets a tenth of the time that is left, or a quarter where that is only seconds; all that end without a
 # decision get a third of the limit together, then only moments: the search for a bound needs its time, too.
 SLICE, LARGEST_SLICE, A_FEW_SECONDS, SHORTEST_SLICE = 0.1, 0.25, 4.0, 0.5
@@ -43,12 +41,9 @@ class Hunt:
     moves: Moves
     scenarios: Scenarios
     program: MoveProgram
-    accept: Accept
+    referee: Referee
     clock: Clock
     rng: np.random.Generator
-    best: Floats | None = None
-    certificate: Certificate | None = None
-    best_distance: float = np.inf
     lower_bound: float = 0.0
     rounding: float = 0.0  # how far computed margins may be from real ones within the present cutoff
     counters: dict[str, float] = field(default_factory=dict)
@@ -57,13 +52,11 @@ class Hunt:
     safety: float = 0.0  # margin that candidates aim for: the judge's work grows as margins shrink
     surprises: int = 0  # centres that the judge refuted although no attack had found anything
     refuted: bool = False  # the centre offered last has a point of another class in its room
-    pending: list[Floats] = field(
-        default_factory=list
-    )  # centres that the judge could not decide in their slice of time
+    pending: list[Floats] = field(default_factory=list)  # not decided by the judge in their slice of time
     _refused: set[bytes] = field(default_factory=set)
 
     @classmethod
-    def begin(cls, problem: RecourseProblem, accept: Accept, clock: Clock, seed: int) -> Hunt:
+    def begin(cls, problem: RecourseProblem, referee: Referee, clock: Clock, seed: int) -> Hunt:
         model = problem.model
         if not isinstance(model, ReluNetwork):
             raise TypeError(f"the network engine was asked about a {type(model).__name__}")
@@ -73,11 +66,20 @@ class Hunt:
         network = MarginNetwork.of(margins)
         rng = np.random.default_rng(seed)
         network = network.divided(_size_of_margins(network, moves, scenarios, rng))
-        hunt = cls(problem, network, moves, scenarios, MoveProgram(moves), accept, clock, rng)
+        hunt = cls(problem, network, moves, scenarios, MoveProgram(moves), referee, clock, rng)
         hunt.set_cutoff(1.0)
         missing = -float(network.worst(scenarios.points(problem.factual)).min())
         hunt.safety = SAFETY * max(missing, 0.01)
         return hunt
+
+    @property
+    def best(self) -> Floats | None:
+        """The best accepted centre."""
+        return self.referee.center
+
+    @property
+    def best_distance(self) -> float:
+        return self.referee.distance
 
     def set_cutoff(self, cutoff: float) -> None:
         """Bound the rounding of margins for all centres within the cutoff."""
@@ -141,10 +143,8 @@ class Hunt:
 
     def _judge(self, center: Floats, seconds: float) -> bool:
         self.count("verdicts")
-        verdict = self.accept(center, seconds)
+        verdict = self.referee(center, seconds)
         if isinstance(verdict, Certificate):
-            self.best, self.certificate = verdict.body.center, verdict
-            self.best_distance = self.problem.measure(center)
             self.clock.report(best_distance=self.best_distance)
             return True
         if isinstance(verdict, Counterexample):

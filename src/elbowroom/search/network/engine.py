@@ -6,12 +6,14 @@ import numpy as np
 
 from elbowroom.numerics import TOLERANCES
 from elbowroom.problem import Distance, RecourseProblem
-from elbowroom.search.contract import Accept, Clock, Outcome
+from elbowroom.problem.rooms import Shape
+from elbowroom.search.contract import Clock, Ending, Engine, Referee
 from elbowroom.search.network.ascent import climb_and_settle
 from elbowroom.search.network.branching import End
 from elbowroom.search.network.candidates import Hunt
 from elbowroom.search.network.convex_concave import improve
 from elbowroom.search.network.deep import DeepTree
+from elbowroom.search.network.envelope import prepare_envelopes
 from elbowroom.search.network.incumbent import descend, starts, walk_back
 from elbowroom.search.network.moves import Moves
 from elbowroom.search.network.shallow import ShallowTree
@@ -22,13 +24,31 @@ EASY = 3  # nodes of a tree after which the next cutoff may grow faster
 FARTHEST = 1e6  # open features: beyond this distance nobody looks for a region
 
 
-def search_network(problem: RecourseProblem, accept: Accept, clock: Clock, seed: int) -> Outcome:
-    """The closest centre whose whole room has the wanted class, as far as it can be found and proven in time."""
-    if problem.trouble is not None:
-        return Outcome(METHOD, np.inf, reason=problem.trouble)
-    hunt = Hunt.begin(problem, accept, clock, seed)
-    _run(hunt)
-    return answer(hunt)
+class NetworkEngine:
+    """ReLU networks, shallow and deep. ``beyond`` has the last word where columns have no limits and nothing was found
+    however far this engine looked. Keeps nothing between questions."""
+
+    def __init__(self, beyond: Engine | None = None) -> None:
+        self._beyond = beyond
+
+    def refuses(self, problem: RecourseProblem) -> str | None:
+        return None
+
+    def prepare(self, shape: Shape) -> None:
+        """The kernels are few and small, and the same for all shapes."""
+        prepare_envelopes()
+
+    def search(self, problem: RecourseProblem, referee: Referee, clock: Clock, seed: int) -> Ending:
+        """The closest centre whose whole room has the wanted class, as far as it can be found and proven in time."""
+        if problem.trouble is not None:
+            return Ending(METHOD, np.inf, problem.trouble)
+        hunt = Hunt.begin(problem, referee, clock, seed)
+        _run(hunt)
+        ending = answer(hunt)
+        if self._beyond is None or hunt.best is not None or clock.expired or not FARTHEST < ending.lower_bound < np.inf:
+            return ending
+        last = self._beyond.search(problem, referee, clock, seed)
+        return last if referee.center is not None or last.lower_bound == np.inf else ending
 
 
 def _run(hunt: Hunt) -> None:
@@ -129,7 +149,7 @@ def first_bound(hunt: Hunt) -> float:
     return bound
 
 
-def answer(hunt: Hunt) -> Outcome:
+def answer(hunt: Hunt) -> Ending:
     reason = ""
     if hunt.best is None:
         if hunt.lower_bound == np.inf:
@@ -140,7 +160,5 @@ def answer(hunt: Hunt) -> Outcome:
             reason = f"it is proven that no centre within a distance of {FARTHEST:g} has the wanted class with its room"
         else:
             reason = "no centre was found whose whole room has the wanted class; a longer time limit may help"
-    return Outcome(
-        METHOD, min(hunt.lower_bound, hunt.best_distance) if hunt.best is not None else hunt.lower_bound,
-        hunt.best, hunt.certificate, reason, TOLERANCES.continuous_gap, dict(hunt.counters),
-    )  # fmt: skip
+    bound = min(hunt.lower_bound, hunt.best_distance) if hunt.best is not None else hunt.lower_bound
+    return Ending(METHOD, bound, reason, TOLERANCES.continuous_gap, dict(hunt.counters))

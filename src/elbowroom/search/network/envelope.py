@@ -16,6 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from elbowroom.kernels.kernel import inner_kernel, kernel
+from elbowroom.kernels.warm import is_loaded, without_collection
 from elbowroom.numerics import Floats, Ints
 
 
@@ -47,6 +48,17 @@ def relaxed_sum(
     """
     beta, (work, order) = np.empty(w.size), _desk(w.size)
     return float(_relaxed_sum(out, z0, A, low, high, h, cost, budget, w, slope, loss, beta, work, order))
+
+
+def prepare_envelopes() -> None:
+    """Load, or compile once, the kernels below."""
+    if is_loaded(_relaxed_sum):
+        return
+    one, square = np.ones(1), np.ones((1, 1))
+    with without_collection():
+        supports(square, one, one, 1.0)
+        envelopes(np.ones(1, dtype=np.int64), one, square, one, one, 1.0, one)
+        relaxed_sum(one, one, square, -one, one, one, one, 1.0, one, np.empty(1), np.empty(1))
 
 
 def _desk(n: int) -> tuple[Floats, Ints]:

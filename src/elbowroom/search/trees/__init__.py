@@ -1,6 +1,6 @@
 """Regions on axis-aligned trees."""
 
-from elbowroom.search.trees.branch import search_boxes
+from elbowroom.search.trees.engine import TreeEngine
 from elbowroom.search.trees.memory import TreeMemory
 
-__all__ = ["TreeMemory", "search_boxes"]
+__all__ = ["TreeEngine", "TreeMemory"]

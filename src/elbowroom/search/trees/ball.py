@@ -13,12 +13,11 @@ import time
 
 import numpy as np
 
-from elbowroom.errors import InputError
 from elbowroom.models import TreeEnsemble
 from elbowroom.numerics import TOLERANCES, Floats
-from elbowroom.problem import LinearRule, RecourseProblem, Shape
+from elbowroom.problem import RecourseProblem, Shape
 from elbowroom.result.certificate import Certificate, Counterexample
-from elbowroom.search.contract import Clock, Outcome, Referee
+from elbowroom.search.contract import Clock, Ending, Referee
 from elbowroom.search.trees.adversary import Stack
 from elbowroom.search.trees.ball_boxes import box_centers
 from elbowroom.search.trees.ball_candidates import Candidates, float_nodes
@@ -42,27 +41,22 @@ POOL_BYTES = 2 * 2**30
 
 
 def search_balls(
-    problem: RecourseProblem, accept: Referee, clock: Clock, seed: int, memory: TreeMemory | None = None
-) -> Outcome:
+    problem: RecourseProblem, referee: Referee, clock: Clock, seed: int, memory: TreeMemory | None = None
+) -> Ending:
     """The closest certified ball or diamond, with both bounds; what the time limit allowed."""
     if not isinstance(problem.model, TreeEnsemble) or problem.walls.shape is Shape.BOX:
         raise TypeError("this engine answers questions about balls and diamonds on tree ensembles")
-    if any(isinstance(rule, LinearRule) for rule in problem.rules):
-        raise InputError(
-            "LinearRule is not supported for balls and diamonds on trees; leave it out, or express it by bounds on "
-            "single features"
-        )
     if memory is None or not memory.fits(problem):
         memory = TreeMemory.of(problem)
     layout = lay_out(problem, memory.dimensions)
     if isinstance(layout, str):
-        return Outcome(_method(problem), math.inf, reason=layout)
-    search = _Search(problem, accept, clock, seed, memory, layout)
+        return Ending(_method(problem), math.inf, layout)
+    search = _Search(problem, referee, clock, seed, memory, layout)
     try:
         search.run()
     finally:  # also when interrupted: what was learned stays true
         search.keep()
-    return search.outcome()
+    return search.ending()
 
 
 def _method(problem: RecourseProblem) -> str:
@@ -83,7 +77,7 @@ class _Search(Candidates):
         push(self.nodes, self.root_low, self.root_high, self.bound, 0)
         if not self.search_nodes(FIRST_NODES):
             return
-        for center in box_centers(self.problem, self.accept, self.clock, self.seed, self.memory):
+        for center in box_centers(self.problem, self.referee, self.clock, self.seed, self.memory):
             for attempt in range(REPAIRS):
                 if not self.out_of_time:
                     self.move_on(center[self.memory.dimensions.columns], 0.0 if attempt == 0 else 1.0)
@@ -224,7 +218,7 @@ class _Search(Candidates):
         n, r = int(self.regions.count[0]), self.regions
         self.memory.learn(r.low[:n], r.high[:n], r.rival[:n], r.uses[:n])
 
-    def outcome(self) -> Outcome:
+    def ending(self) -> Ending:
         if self.proven:
             self.bound = math.inf
         lower_bound = self.lower_bound
@@ -240,14 +234,6 @@ class _Search(Candidates):
         reason = self.reason
         if math.isinf(lower_bound):
             reason = f"every centre within the limits has a point of another class in its {shape}"
-        elif self.proven and self.center is None:
+        elif self.proven and self.best_x is None:
             reason = f"centres whose {shape} is good up to a hair were found, but none that the judge accepts"
-        return Outcome(
-            _method(self.problem),
-            lower_bound,
-            self.center,
-            self.certificate,
-            reason,
-            tolerance=TOLERANCES.continuous_gap,
-            counters=counters,
-        )
+        return Ending(_method(self.problem), lower_bound, reason, TOLERANCES.continuous_gap, counters)

@@ -20,13 +20,14 @@ TIME = 0.04  # share of the remaining time for each box
 
 
 def box_centers(
-    problem: RecourseProblem, accept: Referee, clock: Clock, seed: int, memory: TreeMemory
+    problem: RecourseProblem, referee: Referee, clock: Clock, seed: int, memory: TreeMemory
 ) -> Iterator[Floats]:
     """Centres of the closest boxes of several sizes, as far as they are found in a small part of the time."""
     free = {problem.space.groups[g].name: "any" for g in problem.walls.free_groups}
     for size in SIZES:
         box = Box(tuple(float(size * width) for width in problem.walls.up), categories=free)
         question = replace(problem, room=box)
-        outcome = search_boxes(question, accept.about(question), clock.part(TIME), seed, memory)
-        if outcome.center is not None:
-            yield outcome.center
+        of_boxes = referee.about(question)
+        search_boxes(question, of_boxes, clock.part(TIME), seed, memory)
+        if of_boxes.center is not None:
+            yield of_boxes.center

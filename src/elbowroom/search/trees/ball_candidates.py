@@ -53,9 +53,9 @@ class Candidates:
     """The state of the kernels, the best accepted centre, and ways to better ones."""
 
     def __init__(
-        self, problem: RecourseProblem, accept: Referee, clock: Clock, seed: int, memory: TreeMemory, layout: Layout
+        self, problem: RecourseProblem, referee: Referee, clock: Clock, seed: int, memory: TreeMemory, layout: Layout
     ) -> None:
-        self.problem, self.accept, self.clock, self.memory, self.layout = problem, accept, clock, memory, layout
+        self.problem, self.referee, self.clock, self.memory, self.layout = problem, referee, clock, memory, layout
         self.seed = seed
         self.model, self.question = memory.ensemble, layout.question
         self.geometry = Geometry.of(problem, layout, memory.dimensions)
@@ -72,8 +72,6 @@ class Candidates:
         self.steps = int(np.clip(SMALL_WORK // (growing + 1), 10, STEPS_AT_ONCE))
         self.regions = BallRegions.of(MAX_LEARNED, self.geometry)
         self.nodes = float_nodes(1024, self.n_dims)
-        self.center: Floats | None = None
-        self.certificate: Certificate | None = None
         self.best_x: Floats | None = None
         self.best = math.inf  # total cost of the best accepted centre
         self.closed = math.inf  # smallest key of a closed node
@@ -180,13 +178,13 @@ class Candidates:
     def judge(self, x: Floats) -> Verdict:
         """Ask the judge about a centre; an accepted one that is better than the best becomes the best."""
         center = self.whole_point(x)
-        verdict = self.accept(center)
+        verdict = self.referee(center)
         if not isinstance(verdict, Certificate):
             self.counters["refused"] += 1
             return verdict
         total = self.total(x)
         if total < self.best:
-            self.best, self.best_x, self.center, self.certificate = total, x.copy(), center, verdict
+            self.best, self.best_x = total, x.copy()
             self.memory.remember(center)
             self.clock.report(lower_bound=self.lower_bound, best_distance=self.problem.measure(center))
         return verdict

@@ -14,10 +14,10 @@ from enum import Enum
 import numpy as np
 
 from elbowroom.models import TreeEnsemble
-from elbowroom.numerics import Floats, Ints
+from elbowroom.numerics import Ints
 from elbowroom.problem import Distance, RecourseProblem, Shape
 from elbowroom.result.certificate import Certificate, Counterexample
-from elbowroom.search.contract import Accept, Clock, Outcome
+from elbowroom.search.contract import Clock, Ending, Referee
 from elbowroom.search.trees.adversary import Stack, one_hot_possible
 from elbowroom.search.trees.expand import BOUNDS, CANDIDATE, EMPTY, FULL, MEETINGS, NODES, PAUSED, STUCK, expand
 from elbowroom.search.trees.gains import Scratch
@@ -51,8 +51,8 @@ class Answer(Enum):
 
 
 def search_boxes(
-    problem: RecourseProblem, accept: Accept, clock: Clock, seed: int, memory: TreeMemory | None = None
-) -> Outcome:
+    problem: RecourseProblem, referee: Referee, clock: Clock, seed: int, memory: TreeMemory | None = None
+) -> Ending:
     """The closest certified box, with a proof that no closer one exists, or what the time limit allowed."""
     if not isinstance(problem.model, TreeEnsemble) or problem.walls.shape is not Shape.BOX:
         raise TypeError("this engine answers questions about boxes on tree ensembles")
@@ -60,13 +60,13 @@ def search_boxes(
         memory = TreeMemory.of(problem)
     layout = lay_out(problem, memory.dimensions)
     if isinstance(layout, str):
-        return Outcome(METHOD, math.inf, reason=layout)
-    search = _Search(problem, accept, clock, seed, memory, layout)
+        return Ending(METHOD, math.inf, layout)
+    search = _Search(problem, referee, clock, seed, memory, layout)
     try:
         search.run()
     finally:  # also when interrupted: what was learned stays true
         search.keep()
-    return search.outcome()
+    return search.ending()
 
 
 class _Search:
@@ -75,13 +75,13 @@ class _Search:
     def __init__(
         self,
         problem: RecourseProblem,
-        accept: Accept,
+        referee: Referee,
         clock: Clock,
         seed: int,
         memory: TreeMemory,
         layout: Layout,
     ) -> None:
-        self.problem, self.accept, self.clock, self.memory, self.layout = problem, accept, clock, memory, layout
+        self.problem, self.referee, self.clock, self.memory, self.layout = problem, referee, clock, memory, layout
         self.model, self.question = memory.ensemble, layout.question
         self.n_dims, self.n_words = self.question.home.size, self.model.everything.size
         self.random = np.random.default_rng(seed)
@@ -96,8 +96,6 @@ class _Search:
         )
         self.regions = Regions.of(self.question)
         self.nodes = Nodes.of(1024, self.n_dims)
-        self.center: Floats | None = None
-        self.certificate: Certificate | None = None
         self.best_x: Ints | None = None
         self.best = math.inf  # total cost of the best accepted centre
         self.undecided = math.inf  # smallest total cost of a candidate that the judge could not decide
@@ -174,11 +172,11 @@ class _Search:
     def offer(self, x: Ints) -> Answer:
         """Ask the judge about the centre at positions x; an accepted one becomes the best if it is."""
         center = self.layout.center(x)
-        verdict = self.accept(center)
+        verdict = self.referee(center)
         total = float(total_cost(self.question, x, -1)[0])
         if isinstance(verdict, Certificate):
             if total < self.best:
-                self.best, self.best_x, self.center, self.certificate = total, x.copy(), center, verdict
+                self.best, self.best_x = total, x.copy()
                 self.memory.remember(center)
                 self.clock.report(lower_bound=self.lower_bound, best_distance=self.problem.measure(center))
             return Answer.ACCEPTED
@@ -285,7 +283,7 @@ class _Search:
         r = self.regions
         self.memory.learn(r.low[:n], r.high[:n], r.rival[:n], r.uses[:n], self.problem.factual)
 
-    def outcome(self) -> Outcome:
+    def ending(self) -> Ending:
         if self.proven:
             self.bound = math.inf
         lower_bound = self.lower_bound
@@ -298,8 +296,8 @@ class _Search:
             "regions": float(self.regions.counts[0]),
         }
         reason = self.reason
-        if self.proven and self.center is None and math.isfinite(self.undecided):
+        if self.proven and self.best_x is None and math.isfinite(self.undecided):
             reason = "the judge could not decide about the candidates that were found"
         if math.isinf(lower_bound):
             reason = "every centre within the limits has a point of another class in its box"
-        return Outcome(METHOD, lower_bound, self.center, self.certificate, reason, counters=counters)
+        return Ending(METHOD, lower_bound, reason, counters=counters)

@@ -13,55 +13,62 @@ import math
 
 import numpy as np
 
-from elbowroom.errors import UnsupportedModel
 from elbowroom.models import TreeEnsemble
 from elbowroom.numerics import Bools, Floats, next_up
 from elbowroom.problem import AtMost, RecourseProblem
+from elbowroom.problem.rooms import Shape
 from elbowroom.result.certificate import Certificate
 from elbowroom.search.adversarial.center import farthest
 from elbowroom.search.adversarial.chain import breakpoints
 from elbowroom.search.adversarial.encode_trees import Copy, TreeFamily
 from elbowroom.search.adversarial.master import Stance
 from elbowroom.search.adversarial.scenario import Scenario
-from elbowroom.search.contract import Clock, Outcome, Referee
+from elbowroom.search.contract import Clock, Ending, Referee
 from elbowroom.search.solvers.protocol import Chain, SolverName, open_solver
 
 _ATTEMPTS = 20  # solutions of the program, or nearest leaves, that are shown to the judge
 _REACHES = tuple(4.0**k for k in range(11))  # only with linear rules on unlimited columns
 
 
-def search_one_leaf(
-    problem: RecourseProblem, accept: Referee, clock: Clock, seed: int = 0, solver: Chain | None = None
-) -> Outcome:
-    """A certified region inside one leaf, or none."""
-    del seed  # nothing here is random
-    if not isinstance(problem.model, TreeEnsemble):
-        raise UnsupportedModel(
-            f"method='one_leaf' needs a model with axis-aligned leaves, not {problem.model.info.source}; "
-            "use method='auto' or method='adversarial'"
+class OneLeafEngine:
+    """A certified region inside one leaf, or none. ``solver`` replaces HiGHS. Keeps nothing between questions."""
+
+    def __init__(self, solver: Chain | None = None) -> None:
+        self._solver = solver
+
+    def refuses(self, problem: RecourseProblem) -> str | None:
+        if not isinstance(problem.model, TreeEnsemble):
+            return (
+                f"method='one_leaf' needs a model with axis-aligned leaves, not {problem.model.info.source}; "
+                "use method='auto' or method='adversarial'"
+            )
+        return None
+
+    def prepare(self, shape: Shape) -> None:
+        """There is nothing to compile."""
+
+    def search(self, problem: RecourseProblem, referee: Referee, clock: Clock, seed: int) -> Ending:
+        """The nearest good leaf; nothing here is random, so ``seed`` is not used."""
+        if not isinstance(problem.model, TreeEnsemble):
+            raise TypeError("the heuristic of one leaf answers questions about tree ensembles")
+        method = "one leaf"
+        if clock.expired:
+            return Ending(method, 0.0, "the time limit was reached before the search began")
+        family = TreeFamily(problem)
+        if problem.model.leaves.n_trees == 1 and not family.linear_rules:
+            candidates = _nearest_leaves(family)
+        else:
+            solver = self._solver or Chain([open_solver(SolverName.HIGHS)])
+            method = f"one joint leaf on {solver.name}"
+            candidates = _solutions(family, solver, clock)
+        for center in candidates:
+            if clock.remaining <= 0.0:
+                return Ending(method, 0.0, "the time limit ended before a leaf was found")
+            if problem.admissible(center) and isinstance(referee(center), Certificate):
+                return Ending(method, 0.0)
+        return Ending(
+            method, 0.0, "no leaf of the wanted class was found that has room for the region; other regions may exist"
         )
-    method = "one leaf"
-    if clock.expired:
-        return Outcome(method, 0.0, reason="the time limit was reached before the search began")
-    family = TreeFamily(problem)
-    if problem.model.leaves.n_trees == 1 and not family.linear_rules:
-        candidates = _nearest_leaves(family)
-    else:
-        solver = solver or Chain([open_solver(SolverName.HIGHS)])
-        method = f"one joint leaf on {solver.name}"
-        candidates = _solutions(family, solver, clock)
-    for center in candidates:
-        if clock.remaining <= 0.0:
-            return Outcome(method, 0.0, reason="the time limit ended before a leaf was found")
-        if problem.admissible(center):
-            verdict = accept(center)
-            if isinstance(verdict, Certificate):
-                return Outcome(method, 0.0, verdict.body.center, verdict)
-    return Outcome(
-        method,
-        0.0,
-        reason="no leaf of the wanted class was found that has room for the region; other regions may exist",
-    )
 
 
 def whole_room(problem: RecourseProblem, family: TreeFamily) -> Copy:

@@ -16,7 +16,7 @@ from elbowroom.errors import InputError
 from elbowroom.kernels.bundle import Bundle
 from elbowroom.kernels.kernel import kernel
 from elbowroom.numerics import Bools, Floats, Ints
-from elbowroom.problem import AtMost, Distance, LinearRule, RecourseProblem
+from elbowroom.problem import AtMost, Distance, RecourseProblem
 from elbowroom.search.trees.cells import Dimensions
 from elbowroom.search.trees.positions import escapes, room_edges
 
@@ -242,17 +242,8 @@ def lay_out(problem: RecourseProblem, dimensions: Dimensions) -> Layout | str:
 
 
 def _allowed_changes(problem: RecourseProblem) -> int:
-    changes = len(problem.space.names)
-    for rule in problem.rules:
-        match rule:
-            case AtMost():
-                changes = min(changes, int(rule.changes))
-            case LinearRule():
-                raise InputError(
-                    "LinearRule is not supported for boxes on trees, where only finitely many centres are searched; "
-                    "leave it out, or express it by bounds on single features"
-                )
-    return changes
+    most = [int(rule.changes) for rule in problem.rules if isinstance(rule, AtMost)]
+    return min([len(problem.space.names), *most])
 
 
 def _allowed_categories(problem: RecourseProblem, members: Ints) -> Bools:

@@ -29,20 +29,22 @@ def _center(problem, rng):  # type: ignore[no-untyped-def]
     return center
 
 
-@pytest.mark.parametrize("seed", range(40))
-def test_a_scenario_of_one_room_lands_in_every_room(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    problem = random_question(rng) if seed % 2 else oblique_question(seed)
-    if problem.trouble is not None:
-        pytest.skip(problem.trouble)
-    center = _center(problem, rng)
-    if not all(center[m].sum() == 1.0 and problem.admissible(center) for m in problem.space.members):
-        pytest.skip("no admissible centre by this recipe")
-    for point in hostile_points(problem.body(center), seed=seed)[:60]:
-        scenario = scenario_of(problem, center, point)
-        for _ in range(3):
-            other = _center(problem, rng)
-            assert problem.body(other).contains(land(problem, scenario, other))[0]
+@pytest.mark.parametrize("start", range(0, 40, 10))
+def test_a_scenario_of_one_room_lands_in_every_room(start: int) -> None:
+    tried = 0
+    for seed in range(start, start + 10):
+        rng = np.random.default_rng(seed)
+        problem = random_question(rng) if seed % 2 else oblique_question(seed)
+        center = _center(problem, rng)
+        if problem.trouble is not None or not problem.admissible(center):
+            continue
+        tried += 1
+        for point in hostile_points(problem.body(center), seed=seed)[:60]:
+            scenario = scenario_of(problem, center, point)
+            for _ in range(3):
+                other = _center(problem, rng)
+                assert problem.body(other).contains(land(problem, scenario, other))[0]
+    assert tried >= 7
 
 
 @pytest.mark.parametrize("seed", range(30))

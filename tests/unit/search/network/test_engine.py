@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 
 from elbowroom.numerics import TOLERANCES
 from elbowroom.problem import Box, Feature, RecourseProblem, Space
-from elbowroom.result import Undecided
+from elbowroom.result import Certificate, Undecided
 from elbowroom.search.contract import Clock
 from elbowroom.search.network.candidates import LEAST_SAFETY, Hunt
 from elbowroom.search.network.convex_concave import improve
@@ -21,13 +22,17 @@ from tests.support.referee import Referee
 from tests.support.small_networks import network, search, truth_on_a_line
 
 
-def hunt_of(seed: int, features: int = 1, hidden: int = 6) -> Hunt:
+def question_of(seed: int, features: int = 1, hidden: int = 6) -> RecourseProblem:
     rng = np.random.default_rng(4000 + seed)
     model = network(rng, features, (hidden,))
     space = Space(tuple(Feature(f"x{i}", lower=-3.0, upper=3.0) for i in range(features)))
     row = rng.uniform(-2.0, 2.0, features)
     wanted = 1 - int(model.info.labels_of(model.scores(row[None]))[0])
-    problem = RecourseProblem.ask(model, space, row, Box(0.1), wanted)
+    return RecourseProblem.ask(model, space, row, Box(0.1), wanted)
+
+
+def hunt_of(seed: int, features: int = 1, hidden: int = 6) -> Hunt:
+    problem = question_of(seed, features, hidden)
     return Hunt.begin(problem, Referee(problem), Clock(60.0), 0)
 
 
@@ -58,7 +63,7 @@ def test_closing_at_once_says_no_while_a_better_centre_may_exist() -> None:
         if exact.center is None:
             continue
         best = hunt.problem.measure(exact.center)
-        hunt.best, hunt.best_distance = exact.center, 3.0 * best  # as if only a poor one were known
+        hunt.referee.center, hunt.referee.distance = exact.center, 3.0 * best  # as if only a poor one were known
         if _closes_at_once(hunt):
             assert hunt.best_distance <= best * (1.0 + TOLERANCES.continuous_gap)  # it was found on the way
         else:
@@ -84,7 +89,7 @@ def test_the_aim_has_a_floor() -> None:
 def test_undecided_candidates_do_not_wear_the_aim_away() -> None:
     """A judge that never decides: every candidate asks for less margin, down to the floor and no further."""
     hunt = hunt_of(1, features=2)
-    hunt = replace(hunt, accept=lambda center, seconds=None: Undecided("never", 0.0))
+    hunt = replace(hunt, referee=Referee(hunt.problem, lambda center, seconds: Undecided("never", 0.0)))
     tree = ShallowTree(hunt)
     tree.cutoff = 10.0
     tree.loose = np.inf
@@ -95,17 +100,33 @@ def test_undecided_candidates_do_not_wear_the_aim_away() -> None:
     assert before > hunt.safety >= max(LEAST_SAFETY, hunt.rounding)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_the_floor_does_not_change_answers(seed: int) -> None:
-    """Even with the smallest aim from the start the answer is certified and optimal."""
-    hunt = hunt_of(seed)
-    while hunt.aim_lower():
-        pass
-    improved = improve(hunt, hunt.problem.factual)
-    truth = truth_on_a_line(hunt.problem)
-    if improved:
-        assert hunt.certificate is not None
-        assert hunt.best_distance >= truth * (1.0 - 1e-9)
+def test_the_floor_does_not_change_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Even with the smallest aim from the start the answer is certified and optimal, or proven not to exist."""
+    begin, hunts = Hunt.begin, []
+
+    def begin_at_the_floor(*question: Any) -> Hunt:
+        hunts.append(begin(*question))
+        while hunts[-1].aim_lower():
+            pass
+        return hunts[-1]
+
+    monkeypatch.setattr(Hunt, "begin", begin_at_the_floor)
+    regions = 0
+    for seed in range(8):
+        problem = question_of(seed)
+        truth, found = truth_on_a_line(problem), search(problem)
+        assert hunts[-1].safety < 1e-10
+        assert found.lower_bound <= truth * (1.0 + 1e-9)
+        if np.isinf(truth):
+            assert found.center is None
+            assert found.lower_bound == np.inf
+            continue
+        regions += 1
+        assert isinstance(found.certificate, Certificate)
+        assert truth * (1.0 - 1e-9) <= found.distance <= truth * (1.0 + TOLERANCES.continuous_gap)
+        assert found.lower_bound >= found.distance * (1.0 - TOLERANCES.continuous_gap)
+    assert len(hunts) == 8
+    assert regions >= 5
 
 
 @pytest.mark.parametrize("seed", [13, 248, 344])

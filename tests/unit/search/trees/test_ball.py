@@ -11,15 +11,14 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 from sklearn.preprocessing import MinMaxScaler
 
-from elbowroom import AtMost, Ball, Diamond, Explainer, Feature, InputError, LinearRule, Region, Space, Status
+from elbowroom import AtMost, Ball, Diamond, Explainer, Feature, InputError, LinearRule, NoRegion, Region, Space, Status
 from elbowroom.models import TreeEnsemble
-from elbowroom.problem import Box, RecourseProblem
+from elbowroom.problem import Box
 from elbowroom.search.trees.ball_candidates import Candidates
 from elbowroom.search.trees.ball_entry import EXPAND
 from elbowroom.search.trees.ball_expand import PAUSED
 from elbowroom.search.trees.nodes import Nodes
 from tests.support.hostile import attack
-from tests.support.referee import Engine, run_engine
 from tests.support.small_models import info, random_trees
 
 CORNER = math.sqrt(0.1**2 - 0.05**2)  # how far a ball of radius 0.1 stands off when 0.05 above a corner
@@ -83,12 +82,6 @@ def test_linear_rules_are_refused_by_name() -> None:
         Explainer(corner()).explain(np.array([0.2, 0.4]), Ball(0.1), rules=[LinearRule({"x0": 1.0}, high=3.0)])
 
 
-def test_boxes_are_another_engine() -> None:
-    problem = RecourseProblem.ask(corner(), Space((Feature("x0"), Feature("x1"))), np.array([0.2, 0.4]), Box(0.1))
-    with pytest.raises(TypeError, match="balls and diamonds"):
-        run_engine(Engine.BALLS, problem, seconds=1.0)
-
-
 def medium(seed: int) -> tuple[Explainer, np.ndarray]:
     rng = np.random.default_rng(seed)
     cuts = [np.round(rng.uniform(0.0, 1.0, 12), 3) for _ in range(8)]
@@ -110,11 +103,18 @@ def test_same_seed_same_answer_and_bounds_that_only_improve(room: Ball | Diamond
         assert best == sorted(best, reverse=True)
 
 
-def test_no_time_no_answer() -> None:
+@pytest.mark.parametrize("room", [Ball(0.05), Diamond(0.08)])
+def test_no_time_no_answer(room: Ball | Diamond) -> None:
+    """Nothing is searched, nothing is claimed, and the reason says so; the same question has an answer."""
     explainer, x = medium(1)
-    answer = explainer.explain(x, Ball(0.05), time_limit=0.0)
-    assert answer.status in (Status.UNKNOWN, Status.CERTIFIED)
-    assert answer.lower_bound >= 0.0
+    answer = explainer.explain(x, room, time_limit=0.0)
+    assert answer.status is Status.UNKNOWN
+    assert isinstance(answer, NoRegion)
+    assert "time limit" in answer.reason
+    assert answer.counters["nodes"] == 0
+    with_time = explainer.explain(x, room)
+    assert with_time.status is Status.OPTIMAL
+    assert answer.lower_bound < with_time.lower_bound
 
 
 def test_a_larger_room_is_never_closer() -> None:

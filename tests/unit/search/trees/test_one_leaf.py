@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from elbowroom import Explainer
 from elbowroom.errors import UnsupportedModel
 from elbowroom.models import TreeEnsemble
 from elbowroom.problem import RecourseProblem
@@ -89,7 +90,7 @@ def test_a_room_that_needs_two_leaves_is_missed() -> None:
 def test_other_families_are_refused_by_name() -> None:
     problem = random_problem(3)
     with pytest.raises(UnsupportedModel, match="axis-aligned"):
-        run_engine(Engine.ONE_LEAF, problem, seconds=1.0)
+        Explainer(problem.model).explain(problem.factual, method="one_leaf")
 
 
 def test_no_time_gives_no_answer() -> None:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from elbowroom.attempt import Attempt, Method
-from elbowroom.certify.judge import certify
+from elbowroom.certify.judge import certify, prepare
 from elbowroom.errors import InputError
+from elbowroom.explainer.answer import answer, single_class
+from elbowroom.explainer.attempt import Attempt
+from elbowroom.explainer.method import Method
 from elbowroom.importers import open_model
 from elbowroom.models import LinearModel, Model, ObliqueEnsemble, ReluNetwork, TreeEnsemble
 from elbowroom.numerics import Floats
@@ -21,11 +23,8 @@ from elbowroom.problem.given import check_run, seconds_of, switch
 from elbowroom.problem.radii import ROOM_OF_NORM, parse_jump, parse_radii, parse_unit
 from elbowroom.problem.rooms import Radius, Shape, checked_radius, per_column
 from elbowroom.problem.slips import parse_tolerance
-from elbowroom.result import Frontier, KeptProbability, NoRegion, RadiusResult, Region, Status, Verdict, Widening
-from elbowroom.search.contract import Clock, OnProgress, Outcome
-
-if TYPE_CHECKING:
-    from elbowroom.search.trees.memory import TreeMemory
+from elbowroom.result import Frontier, KeptProbability, NoRegion, RadiusResult, Region, Verdict, Widening
+from elbowroom.search.contract import Clock, Engine, OnProgress
 
 
 class Explainer:
@@ -41,8 +40,9 @@ class Explainer:
         self._model, self._predict = _open(model, space, data)
         names = self._model.info.names
         self._space = Space.plain(names) if space is None else space.select(names)
-        self._memory: dict[tuple[int, float | None], TreeMemory] = {}
-        self._make_ready(Shape.BOX)
+        self._engines: dict[Method, Engine] = {}
+        self._engine(Method.AUTO).prepare(Shape.BOX)
+        prepare(self._model)
 
     @property
     def model(self) -> Model:
@@ -74,91 +74,25 @@ class Explainer:
         check_run(seed, on_progress)
         seconds, chosen = seconds_of(time_limit), Method.parse(method)
         if len(self.model.info.classes) == 1 and target is None:
-            return self._single_class(row, room, distance)
+            return single_class(self.model, self._space, row, room, distance)
         problem = RecourseProblem.ask(self.model, self._space, row, room, target, distance, rules)
-        self._make_ready(problem.walls.shape)
-        clock = Clock(seconds, on_progress)
-        attempt = Attempt(problem, clock)
-        outcome = attempt.run(chosen, seed, self._memory_for(problem))
-        return self._answer(attempt, outcome)
+        engine = self._ready(chosen, problem)
+        attempt = Attempt(problem, Clock(seconds, on_progress), engine)
+        return answer(attempt, attempt.run(seed), self.widen)
 
-    def _memory_for(self, problem: RecourseProblem) -> TreeMemory | None:
-        """What was learned about this model and target stays valid for the next row and the next radius."""
-        if not isinstance(self.model, TreeEnsemble):
-            return None
-        from elbowroom.search.trees.memory import TreeMemory
+    def _engine(self, method: Method) -> Engine:
+        """The engine of a method; it keeps what it learns from one question to the next."""
+        if method not in self._engines:
+            self._engines[method] = method.engine(self.model)
+        return self._engines[method]
 
-        key = (problem.target_index, problem.target.probability)
-        if key not in self._memory:
-            self._memory[key] = TreeMemory(self.model, self._space, problem.target_index, problem.target.probability)
-        return self._memory[key]
-
-    def _make_ready(self, shape: Shape) -> None:
-        """Compiled code is loaded (once after installation: made) before a clock starts."""
-        if isinstance(self.model, TreeEnsemble):
-            from elbowroom.warm import ready
-
-            ready(shape)
-        elif isinstance(self.model, ReluNetwork):
-            from elbowroom.warm import ready_networks
-
-            ready_networks(shape)
-
-    def _single_class(self, row: object, room: Room, distance: Distance | str) -> NoRegion:
-        only = self.model.info.classes[0]
-        if not isinstance(room, Room):
-            raise InputError(f"room={room!r}: give Box(...), Ball(...) or Diamond(...)")
-        return NoRegion(
-            Status.NONE_EXISTS,
-            f"the model knows only the class {only!r}, so no input gets another one",
-            self._space,
-            self._space.row(row),
-            Target(None),
-            room,
-            Distance.parse(distance),
-            math.inf,
-            "auto",
-            0.0,
-        )
-
-    def _answer(self, attempt: Attempt, outcome: Outcome) -> Region | NoRegion:
-        problem, clock = attempt.problem, attempt.clock
-        if attempt.center is not None and attempt.certificate is not None:
-            lower_bound = min(outcome.lower_bound, attempt.distance)
-            closed = attempt.distance - lower_bound <= outcome.tolerance * attempt.distance
-            return Region(
-                Status.OPTIMAL if closed else Status.CERTIFIED,
-                problem.space,
-                problem.factual,
-                problem.predicted,
-                problem.target,
-                problem.room,
-                problem.distance,
-                attempt.distance,
-                lower_bound,
-                attempt.certificate,
-                outcome.method,
-                clock.seconds,
-                self.model.info.source,
-                tuple(clock.trace),
-                dict(outcome.counters),
-                self.widen,
-            )
-        none = math.isinf(outcome.lower_bound)
-        return NoRegion(
-            Status.NONE_EXISTS if none else Status.UNKNOWN,
-            outcome.reason or "the search ended without an answer",
-            problem.space,
-            problem.factual,
-            problem.target,
-            problem.room,
-            problem.distance,
-            outcome.lower_bound,
-            outcome.method,
-            clock.seconds,
-            tuple(clock.trace),
-            dict(outcome.counters),
-        )
+    def _ready(self, method: Method, problem: RecourseProblem) -> Engine:
+        """The engine, if it takes the question; compiled code is loaded (once after installation: made) before a clock
+        starts."""
+        engine = self._engine(method)
+        method.demand(engine, problem)
+        engine.prepare(problem.walls.shape)
+        return engine
 
     # ---- distance against radius -----------------------------------------------------------------------------------------
     def frontier(
@@ -192,17 +126,16 @@ class Explainer:
         least, with_jumps = parse_jump(smallest_jump), switch(breakpoints, "breakpoints")
         unit, unit_name = parse_unit(room, self._space)
         if len(self.model.info.classes) == 1 and target is None:
-            nothing = [self._single_class(row, unit.times(size), distance) for size in sizes]
+            nothing = [single_class(self.model, self._space, row, unit.times(size), distance) for size in sizes]
             return Frontier.of(sizes, nothing, unit_name)
         first = RecourseProblem.ask(self.model, self._space, row, unit.times(sizes[0]), target, distance, rules)
-        self._make_ready(first.walls.shape)
-        memory, clock = self._memory_for(first), Clock(seconds)
+        engine, clock = self._ready(chosen, first), Clock(seconds)
 
         def ask(radius: float, known: Known, seconds: float) -> Point:
             problem = replace(first, room=unit.times(radius))
-            attempt = Attempt(problem, Clock(seconds, told_as(radius, clock, on_progress)))
-            outcome = attempt.run(chosen, seed, memory, known)
-            return Point(radius, self._answer(attempt, outcome), outcome.tolerance)
+            attempt = Attempt(problem, Clock(seconds, told_as(radius, clock, on_progress)), engine)
+            ending = attempt.run(seed, known)
+            return Point(radius, answer(attempt, ending, self.widen), ending.tolerance)
 
         front = Front(ask, clock)
         front.walk(sizes)
@@ -280,9 +213,7 @@ class Explainer:
         seconds = seconds_of(time_limit)
         values = self._space.row(point, "point")
         problem = self._about(values, ROOM_OF_NORM[norm](1.0), target, None)
-        shape = problem.walls.shape
-        self._make_ready(shape)
-        clock = Clock(seconds)
+        shape, clock = problem.walls.shape, Clock(seconds)
 
         def accept(body: Body, seconds: float) -> Verdict:
             return certify(self.model, problem.target, body, seconds)
@@ -364,14 +295,16 @@ class Explainer:
 
 
 def _open(model: object, space: Space | None, data: object) -> tuple[Model, Callable[[Floats], npt.NDArray[Any]]]:
-    """The parsed model and the original's predict; a model that is parsed already speaks for itself."""
+    """The parsed model and the original's predict; an already parsed model is its own reference."""
     if isinstance(model, (LinearModel, TreeEnsemble, ObliqueEnsemble, ReluNetwork)):
-        parsed = model
-        labels = np.array(parsed.info.classes)
-        return parsed, lambda rows: labels[parsed.info.labels_of(parsed.scores(rows))]
+        return model, partial(_labels, model)
     opened = open_model(model, data=data)
     unnamed = opened.original.columns.names is None
     if space is not None and unnamed and len(space.names) == opened.model.info.n_features:
         named = replace(opened.model, info=replace(opened.model.info, names=space.names))
         return named, opened.predict
     return opened.model, opened.predict
+
+
+def _labels(model: Model, rows: Floats) -> npt.NDArray[Any]:
+    return np.array(model.info.classes)[model.info.labels_of(model.scores(rows))]

@@ -1,0 +1,71 @@
+"""From the end of a search to what a user gets: a region, or no region, with what is proven about it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from elbowroom.errors import InputError
+from elbowroom.explainer.attempt import Attempt
+from elbowroom.models import Model
+from elbowroom.problem import Distance, Room, Space, Target
+from elbowroom.result import NoRegion, Region, Status, Widening
+from elbowroom.search.contract import Ending
+
+
+def answer(attempt: Attempt, ending: Ending, widen: Callable[..., Widening]) -> Region | NoRegion:
+    """The best accepted centre with both bounds; OPTIMAL if they are as close as the engine promises."""
+    problem, referee, clock = attempt.problem, attempt.referee, attempt.clock
+    if referee.certificate is not None:
+        lower_bound = min(ending.lower_bound, referee.distance)
+        closed = referee.distance - lower_bound <= ending.tolerance * referee.distance
+        return Region(
+            status=Status.OPTIMAL if closed else Status.CERTIFIED,
+            space=problem.space,
+            factual_values=problem.factual,
+            predicted=problem.predicted,
+            target=problem.target,
+            room=problem.room,
+            metric=problem.distance,
+            distance=referee.distance,
+            lower_bound=lower_bound,
+            certificate=referee.certificate,
+            method=ending.method,
+            seconds=clock.seconds,
+            source=problem.model.info.source,
+            trace=tuple(clock.trace),
+            counters=dict(ending.counters),
+            _widen=widen,
+        )
+    return NoRegion(
+        status=Status.NONE_EXISTS if math.isinf(ending.lower_bound) else Status.UNKNOWN,
+        reason=ending.reason or "the search ended without an answer",
+        space=problem.space,
+        factual_values=problem.factual,
+        target=problem.target,
+        room=problem.room,
+        metric=problem.distance,
+        lower_bound=ending.lower_bound,
+        method=ending.method,
+        seconds=clock.seconds,
+        trace=tuple(clock.trace),
+        counters=dict(ending.counters),
+    )
+
+
+def single_class(model: Model, space: Space, row: object, room: Room, distance: Distance | str) -> NoRegion:
+    """A model that knows one class only gives no input another one."""
+    if not isinstance(room, Room):
+        raise InputError(f"room={room!r}: give Box(...), Ball(...) or Diamond(...)")
+    return NoRegion(
+        status=Status.NONE_EXISTS,
+        reason=f"the model knows only the class {model.info.classes[0]!r}, so no input gets another one",
+        space=space,
+        factual_values=space.row(row),
+        target=Target(None),
+        room=room,
+        metric=Distance.parse(distance),
+        lower_bound=math.inf,
+        method="auto",
+        seconds=0.0,
+    )

@@ -1,0 +1,110 @@
+"""One search, from the first candidate to its ending: the only place where engines and the judge meet."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from elbowroom.certify.judge import certify
+from elbowroom.numerics import Floats
+from elbowroom.problem import RecourseProblem
+from elbowroom.result import Certificate, Undecided, Verdict
+from elbowroom.search.contract import Clock, Ending, Engine
+from elbowroom.search.frontier import INTERRUPTED, Known
+
+RECALLED = "known from another radius"
+MOMENT = 0.05  # seconds that a verdict gets even after the time limit
+
+
+@dataclass
+class CertifyingReferee:
+    """The judge as an engine sees it: judges candidates and keeps the best accepted one, whatever becomes of the engine."""
+
+    problem: RecourseProblem
+    clock: Clock
+    certificate: Certificate | None = None
+    distance: float = math.inf
+
+    @property
+    def center(self) -> Floats | None:
+        return None if self.certificate is None else self.certificate.body.center
+
+    def __call__(self, center: Floats, seconds: float | None = None, /) -> Verdict:
+        """Judge a candidate, in so many seconds; the best accepted one is the answer."""
+        center = np.asarray(center, dtype=np.float64) + 0.0
+        if not self.problem.admissible(center):
+            return Undecided("the centre breaks a limit, a whole number, a one-hot group or a rule")
+        left = max(self.clock.remaining, MOMENT)
+        seconds = left if seconds is None else min(left, max(seconds, 0.0))
+        verdict = certify(self.problem.model, self.problem.target, self.problem.body(center), seconds)
+        if isinstance(verdict, Certificate):
+            distance = self.problem.measure(center)
+            if distance < self.distance:
+                self.certificate, self.distance = verdict, distance
+                self.clock.report(best_distance=distance, note="certified")
+        return verdict
+
+    def about(self, problem: RecourseProblem) -> CertifyingReferee:
+        """Its steps are not published: what it accepts is not an answer to the question."""
+        return CertifyingReferee(problem, Clock(max(self.clock.remaining, 0.0)))
+
+
+@dataclass
+class Attempt:
+    """One question, one engine: what is known without a search, what other radii know, and the search itself."""
+
+    problem: RecourseProblem
+    clock: Clock
+    engine: Engine
+
+    def __post_init__(self) -> None:
+        self.referee = CertifyingReferee(self.problem, self.clock)
+
+    def run(self, seed: int, known: Known | None = None) -> Ending:
+        """The engine's ending; an interrupt ends the search with the best certified answer so far."""
+        try:
+            if known is None:
+                return self._trivial() or self._search(seed)
+            new = known.search and known.lower_bound <= 0.0  # a bound above 0 rules the factual out
+            trivial = self._trivial() if new else None
+            ending = trivial or self._recall(known) or self._search(seed)
+            return replace(ending, lower_bound=max(ending.lower_bound, known.lower_bound))
+        except KeyboardInterrupt:
+            bound = min(self.clock.lower_bound, self.referee.distance)
+            return Ending(INTERRUPTED, bound, "interrupted before a region was certified")
+
+    def _search(self, seed: int) -> Ending:
+        return self.engine.search(self.problem, self.referee, self.clock, seed)
+
+    def _recall(self, known: Known) -> Ending | None:
+        """What rooms of other sizes say about this one; None if that does not settle it."""
+        if math.isinf(known.lower_bound):
+            return Ending(RECALLED, math.inf, "no region exists for a smaller room, so none exists for this one")
+        self.clock.report(lower_bound=known.lower_bound)
+        for center in known.centers:
+            self.referee(center)
+        distance = self.referee.distance
+        closed = math.isfinite(distance) and distance - known.lower_bound <= known.tolerance * distance
+        if known.search and not closed:
+            return None
+        return Ending(
+            RECALLED, known.lower_bound, "the time ended before this radius was searched", known.tolerance
+        )  # fmt: skip
+
+    def _trivial(self) -> Ending | None:
+        """Answers that need no search: nothing can exist, the factual is good already, or nothing may move."""
+        problem = self.problem
+        if problem.trouble is not None:
+            return Ending("limits", math.inf, problem.trouble)
+        if not problem.admissible(problem.factual):
+            return None
+        verdict = self.referee(problem.factual)
+        if isinstance(verdict, Certificate):
+            return Ending("factual", 0.0)
+        if not bool((problem.lower == problem.upper).all()):
+            return None
+        if isinstance(verdict, Undecided):
+            return Ending("limits", 0.0, f"nothing may move, and the judge could not decide: {verdict.reason}")
+        return Ending("limits", math.inf, "every feature is immutable, and the row itself is not in the wanted class")

@@ -1,0 +1,71 @@
+"""The engine for axis-aligned trees: boxes, balls and diamonds, and what one question teaches the next."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from elbowroom.kernels.warm import announce, is_loaded, without_collection
+from elbowroom.models.tiny import two_stumps
+from elbowroom.problem import LinearRule, RecourseProblem
+from elbowroom.problem.rooms import Shape
+from elbowroom.search.contract import Clock, Ending, Referee
+from elbowroom.search.rehearsal import rehearse
+from elbowroom.search.trees.memory import TreeMemory
+
+
+class TreeEngine:
+    """Trees, forests and boosting. What was learned about a model and a target stays valid for the next row and the next
+    radius, and is kept here."""
+
+    def __init__(self, memory: TreeMemory | None = None) -> None:
+        self._memory: dict[tuple[int, float | None], TreeMemory] = {}
+        if memory is not None:
+            self._memory[memory.target_index, memory.probability] = memory
+
+    def refuses(self, problem: RecourseProblem) -> str | None:
+        if any(isinstance(rule, LinearRule) for rule in problem.rules):
+            return (
+                f"LinearRule is not supported for {_rooms(problem.walls.shape)} on trees; leave it out, express it by bounds on single "
+                "features, or ask with method='adversarial'"
+            )
+        return None
+
+    def prepare(self, shape: Shape) -> None:
+        largest = largest_kernel(shape)
+        if is_loaded(largest):
+            return
+        announce(largest, f"{_rooms(shape)} on trees")
+        with without_collection():
+            rehearse(TreeEngine(), two_stumps(), shape)
+
+    def search(self, problem: RecourseProblem, referee: Referee, clock: Clock, seed: int) -> Ending:
+        memory = self._memory_for(problem)
+        if problem.walls.shape is Shape.BOX:
+            from elbowroom.search.trees.branch import search_boxes
+
+            return search_boxes(problem, referee, clock, seed, memory)
+        from elbowroom.search.trees.ball import search_balls
+
+        return search_balls(problem, referee, clock, seed, memory)
+
+    def _memory_for(self, problem: RecourseProblem) -> TreeMemory:
+        """Of this model and target; a memory that does not fit (another model or space) is replaced."""
+        key = problem.target_index, problem.target.probability
+        if key not in self._memory or not self._memory[key].fits(problem):
+            self._memory[key] = TreeMemory.of(problem)
+        return self._memory[key]
+
+
+def largest_kernel(shape: Shape) -> Any:
+    """Of those that questions about rooms of this shape need: what takes longest to compile, and is compiled last."""
+    if shape is Shape.BOX:
+        from elbowroom.search.trees.expand import expand
+
+        return expand
+    from elbowroom.search.trees.ball_entry import run
+
+    return run
+
+
+def _rooms(shape: Shape) -> str:
+    return "boxes" if shape is Shape.BOX else "balls and diamonds"
