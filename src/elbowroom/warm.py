@@ -15,7 +15,7 @@ from elbowroom.certify.judge import prepare
 from elbowroom.certify.kept_trees import prepare_kept
 from elbowroom.kernels.kernel import Readiness, readiness
 from elbowroom.models.tiny import tiny_models, two_stumps
-from elbowroom.problem.rooms import Shape
+from elbowroom.problem.shapes import Shape
 from elbowroom.search.engines import engine_for
 
 _BALLS: Final = "balls"  # the part of the work that a second process takes over

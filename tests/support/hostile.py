@@ -13,7 +13,7 @@ from itertools import product
 import numpy as np
 
 from elbowroom.problem.body import Body
-from elbowroom.problem.rooms import Shape
+from elbowroom.problem.shapes import Shape
 
 MAX_CORNER_COLUMNS = 12
 RANDOM_CORNERS = 4096

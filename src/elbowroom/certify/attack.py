@@ -7,7 +7,7 @@ import numpy as np
 from elbowroom.certify.inputs import InputSet
 from elbowroom.models import Affine
 from elbowroom.numerics import Floats
-from elbowroom.problem import Shape
+from elbowroom.problem.shapes import length
 
 _STARTS = 8
 _STEPS = 12
@@ -55,9 +55,8 @@ def snap(inputs: InputSet, point: Floats) -> Floats | None:
     is inside a ball or diamond."""
     body, columns = inputs.body, inputs.round_columns
     center = np.clip(body.center, inputs.lower, inputs.upper)
-    y = np.abs(point - body.center)[columns] / body.axes[columns]
-    length = float(np.sqrt(y @ y) if body.shape is Shape.BALL else y.sum())
-    outside = max(0.0, 1.0 - 1.0 / length) if length > 0.0 else 0.0
+    used = length(body.shape, np.abs(point - body.center)[columns] / body.axes[columns])
+    outside = max(0.0, 1.0 - 1.0 / used) if used > 0.0 else 0.0
     for shrink in _SHRINKS:
         x = np.clip(point + (outside + shrink) * (center - point), inputs.lower, inputs.upper)
         nearest = np.where(body.whole, np.round(x), x) + 0.0

@@ -16,7 +16,8 @@ from elbowroom.certify.tree_kernels import Meeting, RegionArrays, restrict_leave
 from elbowroom.models import TreeEnsemble
 from elbowroom.models.trees import Leaves
 from elbowroom.numerics import Floats, Ints, next_up
-from elbowroom.problem import Body, Shape
+from elbowroom.problem import Body
+from elbowroom.problem.shapes import is_round, phi
 
 _FIRST_ENTRIES = 4096  # room for partial ranges; if there are more, the second attempt has enough
 _WHOLE_SPACING = 2.0**52  # from here on neighbouring floats are whole numbers
@@ -142,12 +143,11 @@ def _after(value: Floats, whole: bool) -> Floats:
 
 
 def _costs(body: Body, columns: Ints, start: Ints, first: Floats, last: Floats, grouped: Floats) -> Floats:
-    """max(first - center, center - last, 0) / axis of every cell, squared for balls; 0 in boxes and free groups."""
-    if body.shape is Shape.BOX:
+    """phi(max(first - center, center - last, 0) / axis) of every cell; 0 in boxes and free groups."""
+    if not is_round(body.shape):
         return np.zeros(last.size)
     of_cell = np.repeat(np.arange(columns.size), np.diff(start))
     center, axis = body.center[columns][of_cell], body.axes[columns][of_cell]
     free = grouped[of_cell]
     gap = np.where(free, 0.0, np.maximum(np.maximum(first - center, center - last), 0.0))
-    ratio = gap / np.where(free, 1.0, axis)
-    return np.asarray(np.square(ratio) if body.shape is Shape.BALL else ratio)
+    return phi(body.shape, gap / np.where(free, 1.0, axis))

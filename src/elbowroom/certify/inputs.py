@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import assert_never
 
 import numpy as np
 
 from elbowroom.numerics import EPS, TINY, Bools, Floats, Ints, gamma
 from elbowroom.problem import Body, Shape
+from elbowroom.problem.shapes import NO_BUDGET, is_round
 
 _ROOM_FOR_ERRORS = 1.01  # error terms are sums of nonnegative floats: 1 % outweighs their own rounding
 _BISECTIONS = 40
@@ -55,9 +57,7 @@ class InputSet:
     @cached_property
     def round_columns(self) -> Ints:
         """Columns that use up the budget of the ball or diamond; also those that are fixed off the centre."""
-        if self.body.shape is Shape.BOX:
-            return np.empty(0, dtype=np.int64)
-        return self.body.round_columns
+        return self.body.round_columns if is_round(self.body.shape) else np.empty(0, dtype=np.int64)
 
     @cached_property
     def _ranges(self) -> tuple[Floats, Floats]:
@@ -106,39 +106,33 @@ class InputSet:
 
         Ball: taken at the rounded minimizer, which is too high by at most mu (eps y)^2: far below the error term.
         """
-        mu = mu[:, None]
-        if self.body.shape is Shape.BALL:
-            y = np.clip(-v / np.maximum(2 * mu, TINY), low, high)
-            return v * y + mu * y * y, np.abs(v * y) + mu * y * y
-        zero = np.clip(0.0, low, high)
-        values = [v * y + mu * np.abs(y) for y in (low, zero, high)]
-        size = (np.abs(v) + mu) * np.maximum(np.abs(low), np.abs(high))
-        return np.minimum(np.minimum(values[0], values[1]), values[2]), size
+        mu, shape = mu[:, None], self.body.shape
+        match shape:
+            case Shape.BALL:
+                y = np.clip(-v / np.maximum(2 * mu, TINY), low, high)
+                return v * y + mu * y * y, np.abs(v * y) + mu * y * y
+            case Shape.DIAMOND:
+                zero = np.clip(0.0, low, high)
+                values = [v * y + mu * np.abs(y) for y in (low, zero, high)]
+                size = (np.abs(v) + mu) * np.maximum(np.abs(low), np.abs(high))
+                return np.minimum(np.minimum(values[0], values[1]), values[2]), size
+            case Shape.BOX:
+                raise ValueError(NO_BUDGET)
+            case _:
+                assert_never(shape)
 
     def _multipliers(self, v: Floats, low: Floats, high: Floats) -> list[Floats]:
         """Good multipliers per row; any others would be sound too."""
-        if self.body.shape is Shape.DIAMOND:  # the dual function is piecewise linear with kinks at |v_f|
-            if (low > 0.0).any() or (high < 0.0).any():
-                return [*np.abs(v).T, 4.0 * np.abs(v).max(axis=1)]
-            order = np.argsort(-np.abs(v), axis=1)
-            extent = np.take_along_axis(np.where(v > 0.0, -low, high), order, axis=1)
-            full = np.cumsum(extent, axis=1) >= 1.0  # spend the budget on the steepest columns
-            at = np.take_along_axis(order, np.argmax(full, axis=1)[:, None], axis=1)
-            kink = np.abs(np.take_along_axis(v, at, axis=1))[:, 0]
-            return [np.where(full.any(axis=1), kink, 0.0)]
-        norm = np.sqrt(np.square(v).sum(axis=1))
-        unclipped = -v / np.maximum(norm[:, None], TINY)
-        if ((unclipped >= low) & (unclipped <= high)).all():
-            return [norm / 2]
-        left, right = np.zeros(len(v)), norm / 2
-        far = np.square(np.clip(-v / np.maximum(2 * right[:, None], TINY), low, high)).sum(axis=1) > 1.0
-        right = np.where(far, 64.0 * norm, right)  # the range does not contain the centre
-        for _ in range(_BISECTIONS):
-            mu = (left + right) / 2
-            y = np.clip(-v / np.maximum(2 * mu[:, None], TINY), low, high)
-            outside = np.square(y).sum(axis=1) > 1.0
-            left, right = np.where(outside, mu, left), np.where(outside, right, mu)
-        return [norm / 2, right]
+        shape = self.body.shape
+        match shape:
+            case Shape.BALL:
+                return _ball_multipliers(v, low, high)
+            case Shape.DIAMOND:
+                return _diamond_multipliers(v, low, high)
+            case Shape.BOX:
+                raise ValueError(NO_BUDGET)
+            case _:
+                assert_never(shape)
 
     def minimizer(self, row: Floats) -> Floats:
         """A point (almost) of the set where row . x is (almost) smallest: for attacks, proves nothing."""
@@ -149,17 +143,58 @@ class InputSet:
         if not columns.size:
             return x
         low, high = self._ranges
-        v = (row[columns] * self.body.axes[columns])[None]
-        if self.body.shape is Shape.BALL:
-            mu = self._multipliers(v, low, high)[-1]
-            y = np.clip(-v / np.maximum(2 * mu[:, None], TINY), low, high)[0]
-        else:
-            y = np.clip(0.0, low, high)
-            left = 1.0 - float(np.abs(y).sum())
-            for i in np.argsort(-np.abs(v[0])):
-                goal = low[i] if v[0, i] > 0 else high[i]
-                step = float(np.clip(goal - y[i], -max(left, 0.0), max(left, 0.0)))
-                y[i] += step
-                left -= abs(step)
+        v, shape = row[columns] * self.body.axes[columns], self.body.shape
+        match shape:
+            case Shape.BALL:
+                mu = _ball_multipliers(v[None], low, high)[-1]
+                y = np.clip(-v / np.maximum(2 * mu, TINY), low, high)
+            case Shape.DIAMOND:
+                y = _steepest_first(v, low, high)
+            case Shape.BOX:
+                raise ValueError(NO_BUDGET)
+            case _:
+                assert_never(shape)
         x[columns] = self.body.center[columns] + self.body.axes[columns] * y
         return np.clip(x, self.lower, self.upper)
+
+
+def _ball_multipliers(v: Floats, low: Floats, high: Floats) -> list[Floats]:
+    """Half the norm of v, and where bounds of y clip the ball, the mu at which y = clip(-v / (2 mu)) has length 1."""
+    norm = np.sqrt(np.square(v).sum(axis=1))
+    unclipped = -v / np.maximum(norm[:, None], TINY)
+    if ((unclipped >= low) & (unclipped <= high)).all():
+        return [norm / 2]
+    left, right = np.zeros(len(v)), norm / 2
+    far = np.square(np.clip(-v / np.maximum(2 * right[:, None], TINY), low, high)).sum(axis=1) > 1.0
+    right = np.where(far, 64.0 * norm, right)  # the range does not contain the centre
+    for _ in range(_BISECTIONS):
+        mu = (left + right) / 2
+        y = np.clip(-v / np.maximum(2 * mu[:, None], TINY), low, high)
+        outside = np.square(y).sum(axis=1) > 1.0
+        left, right = np.where(outside, mu, left), np.where(outside, right, mu)
+    return [norm / 2, right]
+
+
+def _diamond_multipliers(v: Floats, low: Floats, high: Floats) -> list[Floats]:
+    """The dual function is piecewise linear with kinks at |v_f|."""
+    if (low > 0.0).any() or (high < 0.0).any():
+        return [*np.abs(v).T, 4.0 * np.abs(v).max(axis=1)]
+    order = np.argsort(-np.abs(v), axis=1)
+    extent = np.take_along_axis(np.where(v > 0.0, -low, high), order, axis=1)
+    full = np.cumsum(extent, axis=1) >= 1.0  # spend the budget on the steepest columns
+    at = np.take_along_axis(order, np.argmax(full, axis=1)[:, None], axis=1)
+    kink = np.abs(np.take_along_axis(v, at, axis=1))[:, 0]
+    return [np.where(full.any(axis=1), kink, 0.0)]
+
+
+def _steepest_first(v: Floats, low: Floats, high: Floats) -> Floats:
+    """The y in the diamond, between low and high, with the smallest v . y: all to the steepest column, the rest to the
+    next."""
+    y = np.clip(0.0, low, high)
+    left = 1.0 - float(np.abs(y).sum())
+    for i in np.argsort(-np.abs(v)):
+        goal = low[i] if v[i] > 0 else high[i]
+        step = float(np.clip(goal - y[i], -max(left, 0.0), max(left, 0.0)))
+        y[i] += step
+        left -= abs(step)
+    return y

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Collection
 from typing import assert_never
 
 import numpy as np
 
-from elbowroom.certify.trees import judge_trees, prepare_trees
+from elbowroom.certify import trees
 from elbowroom.errors import InputError
 from elbowroom.models import LinearModel, Model, ObliqueEnsemble, ReluNetwork, TreeEnsemble
 from elbowroom.problem import Body, Shape, Target
+from elbowroom.problem.shapes import check_known, is_round
 from elbowroom.result import Verdict
 
 
@@ -22,22 +24,25 @@ def certify(model: Model, target: Target, body: Body, time_limit: float = math.i
     """Certificate: every point of the body has the wanted outcome. Counterexample: one of them has not (or is too close
     to tell in floating point). Undecided: the time limit ended first."""
     deadline = time.perf_counter() + time_limit
-    check_body(model, body)
     match model:
         case LinearModel():
-            from elbowroom.certify.linear import judge_linear
+            from elbowroom.certify import linear
 
-            return judge_linear(model, target, body, deadline)
+            check_body(model, body, linear.SHAPES)
+            return linear.judge_linear(model, target, body, deadline)
         case TreeEnsemble():
-            return judge_trees(model, target, body, deadline)
+            check_body(model, body, trees.SHAPES)
+            return trees.judge_trees(model, target, body, deadline)
         case ObliqueEnsemble():
-            from elbowroom.certify.oblique import judge_oblique
+            from elbowroom.certify import oblique
 
-            return judge_oblique(model, target, body, deadline)
+            check_body(model, body, oblique.SHAPES)
+            return oblique.judge_oblique(model, target, body, deadline)
         case ReluNetwork():
-            from elbowroom.certify.network import judge_network
+            from elbowroom.certify import network
 
-            return judge_network(model, target, body, deadline)
+            check_body(model, body, network.SHAPES)
+            return network.judge_network(model, target, body, deadline)
         case _:
             assert_never(model)
 
@@ -46,7 +51,7 @@ def prepare(model: Model) -> None:
     """Load, or compile once, what verdicts about such a model need: before a clock starts."""
     match model:
         case TreeEnsemble():
-            prepare_trees()
+            trees.prepare_trees()
         case ReluNetwork():
             from elbowroom.certify.corners import prepare_corners
             from elbowroom.certify.dual_ascent import prepare_climb
@@ -59,15 +64,15 @@ def prepare(model: Model) -> None:
             assert_never(model)
 
 
-def check_body(model: Model, body: Body) -> None:
-    """Refuse what is not a set of points of the model's input space. The message names the column and the value."""
+def check_body(model: Model, body: Body, judged: Collection[Shape]) -> None:
+    """Refuse shapes that the judge of this family was not written for, and what is not a set of points of the model's
+    input space. The message names the column and the value."""
+    check_known(body.shape, judged, f"region: the judge for {type(model).__name__}")
     names = model.info.names
     for what in ("center", "lower", "upper", "axes", "whole"):
         array = getattr(body, what)
         if array.shape != (len(names),):
             raise InputError(f"region: {what} has shape {array.shape}, the model has {len(names)} columns")
-    if not isinstance(body.shape, Shape):
-        raise InputError(f"region: shape {body.shape!r} is unknown; use Shape.BOX, Shape.BALL or Shape.DIAMOND")
     grouped = np.zeros(len(names), dtype=bool)
     for members in body.free_groups:
         if members.size == 0 or members.min() < 0 or members.max() >= len(names) or grouped[members].any():
@@ -75,7 +80,7 @@ def check_body(model: Model, body: Body) -> None:
         grouped[members] = True
     low, center, high = body.lower, body.center, body.upper
     ends = np.stack([low, center, high])
-    round_ = (body.shape is not Shape.BOX) & (low < high) & ~grouped
+    round_ = is_round(body.shape) & (low < high) & ~grouped
     for bad, what in (
         (~np.isfinite(ends).all(axis=0), "must be finite; give the room bounds"),
         (~((low <= center) & (center <= high)), "has its centre outside"),

@@ -11,9 +11,11 @@ from elbowroom.certify.slips import Slip
 from elbowroom.errors import InputError, UnsupportedModel
 from elbowroom.models import LinearModel, Model, ObliqueEnsemble, ReluNetwork, TreeEnsemble
 from elbowroom.problem.body import Body
+from elbowroom.problem.shapes import Shape, check_known
 from elbowroom.problem.target import Target
 from elbowroom.result.kept import KeptProbability
 
+SHAPES: Final = (Shape.BOX, Shape.BALL, Shape.DIAMOND)
 ROUNDING: Final = 1e-9  # what may lie between the bounds of a probability that is called exact
 
 
@@ -22,6 +24,8 @@ def kept_probability(
 ) -> KeptProbability:
     """Bounds on P(the slipped centre has the wanted class), at most ``tolerance`` apart unless the time ends first."""
     began = time.perf_counter()
+    if room is not None:
+        check_known(room.shape, SHAPES, "the chance to stay inside the room")
     if target.probability is not None:
         raise InputError("the chance of keeping a class is asked of a label; leave the probability of the target out")
     index = target.index(model.info)

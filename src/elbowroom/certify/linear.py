@@ -16,6 +16,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Final, assert_never
 
 import numpy as np
 
@@ -24,10 +25,11 @@ from elbowroom.models.linear import Affine, LinearModel
 from elbowroom.models.margins import linear_margins
 from elbowroom.numerics import Bools, Floats
 from elbowroom.problem.body import Body
-from elbowroom.problem.rooms import Shape
+from elbowroom.problem.shapes import Shape, is_round
 from elbowroom.problem.target import Target
 from elbowroom.result.certificate import Certificate, Counterexample, Undecided, Verdict
 
+SHAPES: Final = (Shape.BOX, Shape.BALL, Shape.DIAMOND)
 ASSUMPTIONS = (
     "rows are handed to the model as float64 numbers",
     "every summation order of the model's float64 arithmetic is covered",
@@ -81,12 +83,18 @@ def judge_linear(model: LinearModel, target: Target, body: Body, deadline: float
     seconds = time.perf_counter() - start
     if reason:
         return Undecided(reason, seconds)
-    method = {
-        Shape.BOX: "linear: exact rational value at the worst corner",
-        Shape.BALL: "linear: weak duality over the clipped ball",
-        Shape.DIAMOND: "linear: weak duality over the clipped diamond",
-    }[body.shape]
-    return Certificate(model.fingerprint, target, body, method, max(0.0, _down(smallest)), seconds, ASSUMPTIONS)
+    margin = max(0.0, _down(smallest))
+    return Certificate(model.fingerprint, target, body, _method(body.shape), margin, seconds, ASSUMPTIONS)
+
+
+def _method(shape: Shape) -> str:
+    match shape:
+        case Shape.BOX:
+            return "linear: exact rational value at the worst corner"
+        case Shape.BALL | Shape.DIAMOND:
+            return f"linear: weak duality over the clipped {shape.value}"
+        case _:
+            assert_never(shape)
 
 
 def _magnitude(affine: Affine, j: int, body: Body) -> Floats:
@@ -97,7 +105,7 @@ def _magnitude(affine: Affine, j: int, body: Body) -> Floats:
     rounding. So the rounding at u is enough. Otherwise, and in round shapes, it is counted at the largest |x|.
     """
     largest = np.maximum(np.abs(body.lower), np.abs(body.upper))
-    if body.shape is not Shape.BOX:
+    if is_round(body.shape):
         return largest
     weight = affine.weight[j]
     steep = (np.abs(weight) >= affine.error_slope[j]) & (weight != 0.0)
@@ -143,7 +151,7 @@ def _worst_gain(row: _Row, body: Body, deadline: float) -> _Gain:
     columns = columns[row.weight[columns] != 0]
     down = row.weight[columns] > 0
     edge = np.where(down, body.lower[columns], body.upper[columns])
-    if body.shape is Shape.BOX:
+    if not is_round(body.shape):
         lost = Fraction(0)
         for f, end in zip(columns, edge, strict=True):
             shift = abs(Fraction(float(body.center[f])) - Fraction(float(end)))
@@ -153,9 +161,7 @@ def _worst_gain(row: _Row, body: Body, deadline: float) -> _Gain:
         return _Gain(point=_point_at(row, body, columns, edge))
     cap = np.abs(edge - body.center[columns])
     cap = np.where(body.whole[columns], cap, np.nextafter(cap, np.inf))  # the real difference is not larger
-    question = ShiftProblem(
-        np.abs(row.weight[columns]), body.axes[columns], cap, body.whole[columns], body.shape is Shape.BALL
-    )
+    question = ShiftProblem(np.abs(row.weight[columns]), body.axes[columns], cap, body.whole[columns], body.shape)
 
     def failing_point(shift: Floats) -> Floats | None:
         return _inside(row, body, columns, np.where(down, -1.0, 1.0), shift)

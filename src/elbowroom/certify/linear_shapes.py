@@ -13,10 +13,12 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import assert_never
 
 import numpy as np
 
 from elbowroom.numerics import TINY, Bools, Floats, gamma
+from elbowroom.problem.shapes import NO_BUDGET, Shape, phi_exactly, spent
 
 MOST_NODES = 20_000
 WHOLE_ENOUGH = 1e-9  # a relaxed shift this close to a whole number is tried as that number; never used in a proof
@@ -28,7 +30,7 @@ class ShiftProblem:
     axes: Floats  # r_f > 0
     cap: Floats
     whole: Bools
-    ball: bool
+    shape: Shape
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,8 +86,7 @@ def _budget(problem: ShiftProblem, low: Floats, fixed: Bools) -> Fraction:
     """What the fixed whole columns leave of 1, exactly: near 0 the square root would magnify any rounding."""
     budget = Fraction(1)
     for f in np.flatnonzero(fixed & (low > 0)):
-        z = Fraction(float(low[f])) / Fraction(float(problem.axes[f]))
-        budget -= z * z if problem.ball else z
+        budget -= phi_exactly(problem.shape, Fraction(float(low[f])) / Fraction(float(problem.axes[f])))
     return budget
 
 
@@ -94,7 +95,7 @@ def _relaxation(problem: ShiftProblem, low: Floats, high: Floats) -> tuple[float
     fixed = problem.whole & (low == high)
     exact_budget = _budget(problem, low, fixed)
     z_low = low[~fixed] / problem.axes[~fixed]
-    least = float(np.square(z_low).sum() if problem.ball else z_low.sum())
+    least = float(spent(problem.shape, z_low))
     if exact_budget < 0 or least > float(exact_budget) + gamma(low.size + 8):
         return None
     budget = 0.0 if exact_budget == 0 else float(np.nextafter(float(exact_budget), np.inf))
@@ -103,11 +104,10 @@ def _relaxation(problem: ShiftProblem, low: Floats, high: Floats) -> tuple[float
         total, size = 0.0, 0.0
     else:
         z_high = high[~fixed] / problem.axes[~fixed]
-        fill = _fill_ball if problem.ball else _fill_diamond
-        multiplier, z = fill(problem.gain[~fixed] * problem.axes[~fixed], z_low, z_high, budget)
+        multiplier, z = _fill(problem.shape, problem.gain[~fixed] * problem.axes[~fixed], z_low, z_high, budget)
         shift[~fixed] = np.clip(z * problem.axes[~fixed], low[~fixed], high[~fixed])
         terms, sizes = _dual_terms(
-            problem.gain[~fixed], problem.axes[~fixed], low[~fixed], high[~fixed], multiplier, problem.ball
+            problem.shape, problem.gain[~fixed], problem.axes[~fixed], low[~fixed], high[~fixed], multiplier
         )
         total, size = multiplier * budget + float(terms.sum()), multiplier * budget + float(sizes.sum())
     sure = float((problem.gain[fixed] * low[fixed]).sum())
@@ -116,13 +116,24 @@ def _relaxation(problem: ShiftProblem, low: Floats, high: Floats) -> tuple[float
 
 
 def _dual_terms(
-    gain: Floats, axes: Floats, low: Floats, high: Floats, multiplier: float, ball: bool
+    shape: Shape, gain: Floats, axes: Floats, low: Floats, high: Floats, multiplier: float
 ) -> tuple[Floats, Floats]:
     """max over low <= t <= high of gain t - multiplier phi(t / axes), and the size of the numbers that were added."""
-    penalty = multiplier / (np.square(axes) if ball else axes)
-    if not ball:
-        best = np.where(gain > penalty, high, low)
-        return (gain - penalty) * best, (gain + penalty) * best
+    match shape:
+        case Shape.BALL:
+            return _bent_terms(gain, multiplier / np.square(axes), low, high)
+        case Shape.DIAMOND:
+            penalty = multiplier / axes
+            best = np.where(gain > penalty, high, low)
+            return (gain - penalty) * best, (gain + penalty) * best
+        case Shape.BOX:
+            raise ValueError(NO_BUDGET)
+        case _:
+            assert_never(shape)
+
+
+def _bent_terms(gain: Floats, penalty: Floats, low: Floats, high: Floats) -> tuple[Floats, Floats]:
+    """The same for gain t - penalty t^2."""
     curved = penalty > 0
     vertex = np.divide(gain, 2.0 * penalty, out=np.full_like(high, np.inf), where=curved)
     best = np.clip(vertex, low, high)
@@ -130,6 +141,19 @@ def _dual_terms(
     peak = np.divide(np.square(gain), 4.0 * penalty, out=np.zeros_like(high), where=curved)
     inner = (vertex > low) & (vertex < high)  # a vertex within a rounding of an end differs to second order only
     return np.where(inner, peak, ends), gain * best + penalty * np.square(best) + np.where(inner, peak, 0.0)
+
+
+def _fill(shape: Shape, value: Floats, low: Floats, high: Floats, budget: float) -> tuple[float, Floats]:
+    """A good multiplier, and the z with sum phi(z) = budget that it stands for."""
+    match shape:
+        case Shape.BALL:
+            return _fill_ball(value, low, high, budget)
+        case Shape.DIAMOND:
+            return _fill_diamond(value, low, high, budget)
+        case Shape.BOX:
+            raise ValueError(NO_BUDGET)
+        case _:
+            assert_never(shape)
 
 
 def _fill_ball(value: Floats, low: Floats, high: Floats, budget: float) -> tuple[float, Floats]:

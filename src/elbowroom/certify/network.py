@@ -18,6 +18,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count, product
+from typing import Final
 
 import numpy as np
 
@@ -31,8 +32,10 @@ from elbowroom.models import Affine, ReluNetwork
 from elbowroom.models.margins import network_margins
 from elbowroom.numerics import TINY, Floats
 from elbowroom.problem import Body, Shape, Target
+from elbowroom.problem.shapes import is_euclidean, is_round
 from elbowroom.result import Certificate, Counterexample, Undecided, Verdict
 
+SHAPES: Final = (Shape.BOX, Shape.BALL, Shape.DIAMOND)
 _ASSUMPTIONS = (
     "rows are handed to the model as float64 numbers",
     "the parsed network is the model's network: checked by replay when the model was read",
@@ -164,7 +167,7 @@ class _Question:
     def _is_plain_box(self) -> bool:
         """One hidden layer over a box without whole numbers: envelopes of whole neurons are far tighter there."""
         body = self.inputs.body
-        return len(self.hidden) == 1 and body.shape is Shape.BOX and not body.whole[self.inputs.moving].any()
+        return len(self.hidden) == 1 and not is_round(body.shape) and not body.whole[self.inputs.moving].any()
 
     def _settle_box(self, rival: int) -> float:
         needed = float(self.needed[rival])
@@ -181,7 +184,7 @@ class _Question:
     def _improve(self, node: _Node, rival: int, bound: LinearBound) -> tuple[LinearBound, Floats]:
         """Better multipliers, until they suffice or no longer help much; and a point where the bound is lowest."""
         needed, stalled, price = float(self.needed[rival]), 0, _PRICES[0]
-        if self.inputs.body.shape is Shape.BALL:
+        if is_euclidean(self.inputs.body.shape):
             bound = self._better(node, rival, bound, self._climbed(node, bound, bound.multipliers))
         point = node.inputs.minimizer(bound.inputs[0])
         self._try(point, rival)
@@ -207,7 +210,7 @@ class _Question:
             self._try(point, rival)
             before = float(bound.value[0])
             bound = self._better(node, rival, bound, relaxed.multipliers)
-            if self.inputs.body.shape is Shape.BALL:
+            if is_euclidean(self.inputs.body.shape):
                 bound = self._better(node, rival, bound, self._climbed(node, bound, relaxed.multipliers))
             value = float(bound.value[0])
             if value > before:
@@ -235,7 +238,7 @@ class _Question:
 
     def _climbs(self, node: _Node) -> bool:
         """One hidden layer in a ball: climbing is as good as the relaxation, while there is a neuron left to split."""
-        return self.inputs.body.shape is Shape.BALL and bool(node.intervals[0].unstable.any())
+        return is_euclidean(self.inputs.body.shape) and bool(node.intervals[0].unstable.any())
 
     def _split(self, node: _Node, bound: LinearBound, point: Floats) -> Iterator[_Node]:
         choice = self._worst_neuron(node, bound, point)

@@ -18,6 +18,7 @@ import math
 import time
 from collections.abc import Iterator
 from itertools import product
+from typing import Final
 
 import numpy as np
 from scipy.optimize import linprog
@@ -27,9 +28,10 @@ from elbowroom.certify.inputs import InputSet
 from elbowroom.models import ObliqueEnsemble
 from elbowroom.models.margins import tree_margins
 from elbowroom.numerics import Bools, Floats, Ints, gamma
-from elbowroom.problem import Body, Shape, Target
+from elbowroom.problem import Body, Shape, Target, shapes
 from elbowroom.result import Certificate, Counterexample, Undecided, Verdict
 
+SHAPES: Final = (Shape.BOX, Shape.BALL, Shape.DIAMOND)
 _ASSUMPTIONS = (
     "the given hyperplanes, thresholds and leaf values are the model's",
     "dot products are computed in float64 in any order; points within their rounding of a hyperplane may go either way",
@@ -233,14 +235,13 @@ def _deepest(inputs: InputSet, normals: Floats, limits: Floats) -> tuple[Floats 
         if not columns.size:
             return point, False
         y = (point - body.center)[columns] / body.axes[columns]
-        norm = float(np.sqrt(y @ y) if body.shape is Shape.BALL else np.abs(y).sum())
-        if norm <= 1.0 + _OUTSIDE:
+        if shapes.length(body.shape, y) <= 1.0 + _OUTSIDE:
             return point, False
-        normal = (y / norm if body.shape is Shape.BALL else np.sign(y)) / body.axes[columns]
+        outwards = shapes.normal(body.shape, y) / body.axes[columns]
         row = np.zeros(n + 1)
-        row[columns] = normal * scale[columns]
+        row[columns] = outwards * scale[columns]
         cuts = np.vstack([cuts, row])
-        cut_right = np.append(cut_right, 1.0 - float(normal @ (origin - body.center)[columns]))
+        cut_right = np.append(cut_right, 1.0 - float(outwards @ (origin - body.center)[columns]))
     return point, False
 
 

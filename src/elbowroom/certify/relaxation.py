@@ -9,6 +9,7 @@ each other (the price then shows in the bound).
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import assert_never
 
 import highspy
 import numpy as np
@@ -20,6 +21,7 @@ from elbowroom.certify.intervals import Interval
 from elbowroom.models import Affine
 from elbowroom.numerics import Floats
 from elbowroom.problem import Shape
+from elbowroom.problem.shapes import is_round
 
 _OUTSIDE = 1e-7  # how far outside the ball, relatively, a solution may lie before another tangent is added
 
@@ -73,13 +75,24 @@ def relax(
     """Minimize row . h_last over the relaxation; ``tangents`` stand for the ball, and grow with every call."""
     frame = _Frame.of(inputs)
     solution = _solve(row, hidden, intervals, phases, inputs, frame, tangents, price, seconds)
-    if solution is not None and inputs.body.shape is Shape.BALL:
+    if solution is not None and _needs_tangents(inputs.body.shape):
         y = _budget_coordinates(inputs, solution.point)
         length = float(np.sqrt(y @ y))
         if length > 1.0 + _OUTSIDE:
             tangents.append(y / length)
             return replace(solution, inside=False)
     return solution
+
+
+def _needs_tangents(shape: Shape) -> bool:
+    """Boxes and diamonds are described by their faces; a ball has none."""
+    match shape:
+        case Shape.BOX | Shape.DIAMOND:
+            return False
+        case Shape.BALL:
+            return True
+        case _:
+            assert_never(shape)
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,11 +108,11 @@ class _Frame:
     @classmethod
     def of(cls, inputs: InputSet) -> _Frame:
         columns, base = inputs.moving, np.clip(inputs.body.center, inputs.lower, inputs.upper)
-        if inputs.body.shape is Shape.BOX:
+        if is_round(inputs.body.shape):
+            base[columns], unit = inputs.body.center[columns], inputs.body.axes[columns]
+        else:
             base[columns] = (inputs.lower / 2 + inputs.upper / 2)[columns]
             unit = np.maximum(inputs.upper - base, base - inputs.lower)[columns]
-        else:
-            base[columns], unit = inputs.body.center[columns], inputs.body.axes[columns]
         low, high = ((end - base)[columns] / unit for end in (inputs.lower, inputs.upper))
         return cls(columns, base, unit, low, high)
 
@@ -162,8 +175,7 @@ def _solve(
             (e[open_], -np.ones(open_.size)),
         )
         previous = h
-    if inputs.body.shape is Shape.DIAMOND:
-        count = _diamond(rows, cost, low, high, inputs, columns, count)
+    count = _budget_rows(rows, cost, low, high, inputs, columns, count)
     for tangent in tangents:
         rest = _budget_coordinates(inputs, base)
         rest[columns] = 0.0
@@ -180,7 +192,7 @@ def _solve(
     )
 
 
-def _diamond(
+def _budget_rows(
     rows: _Rows,
     cost: list[Floats],
     low: list[Floats],
@@ -189,7 +201,15 @@ def _diamond(
     columns: npt.NDArray[np.int64],
     count: int,
 ) -> int:
-    """|y_f| <= d_f, sum d_f <= 1 minus what fixed columns use."""
+    """Diamonds: |y_f| <= d_f, sum d_f <= 1 minus what fixed columns use. Boxes: none. Balls: the tangents, elsewhere."""
+    shape = inputs.body.shape
+    match shape:
+        case Shape.BOX | Shape.BALL:
+            return count
+        case Shape.DIAMOND:
+            pass
+        case _:
+            assert_never(shape)
     round_ = np.flatnonzero(np.isin(columns, inputs.round_columns))
     d = np.arange(count, count + round_.size)
     n = round_.size

@@ -24,7 +24,7 @@ from scipy import special
 
 from elbowroom.numerics import EPS, Bools, Floats, Ints
 from elbowroom.problem.body import Body
-from elbowroom.problem.rooms import Shape
+from elbowroom.problem.shapes import is_round
 
 PHI_ERROR: Final = 1e-14
 DENSITY: Final = 0.4  # of the standard normal law, at most
@@ -72,7 +72,7 @@ class Slip:
         sigma, the slip stays inside if its standardized length is at most t.
         """
         columns = self.columns
-        if body.shape is not Shape.BOX:
+        if is_round(body.shape):
             return self._inside_round(body, columns)
         chance, error = 1.0, 0.0
         for f in columns:
@@ -88,8 +88,7 @@ class Slip:
         if columns.size == 0:
             return 1.0
         ratio = float((body.axes[columns] / self.sigma[columns]).min())
-        norm = "l2" if body.shape is Shape.BALL else "l1"
-        return max(0.0, float(chance.probability(ratio, 1.0, columns.size, norm)) - PHI_ERROR)
+        return max(0.0, float(chance.probability(ratio, 1.0, columns.size, body.shape.distance)) - PHI_ERROR)
 
 
 def _before(value: float, whole: bool) -> float:

@@ -19,6 +19,7 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import replace
+from typing import Final
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -31,8 +32,10 @@ from elbowroom.models.margins import tree_margins
 from elbowroom.models.tiny import two_stumps
 from elbowroom.numerics import Floats, Ints
 from elbowroom.problem import Body, Shape, Target
+from elbowroom.problem.shapes import is_round
 from elbowroom.result import Certificate, Counterexample, Undecided, Verdict
 
+SHAPES: Final = (Shape.BOX, Shape.BALL, Shape.DIAMOND)
 _MOST_TARGETS = 4  # of one model whose margins are remembered
 _REMEMBERED: WeakKeyDictionary[TreeEnsemble, dict[tuple[int, float | None], TreeMargins]] = WeakKeyDictionary()
 _SHARE = 20_000_000  # leaf comparisons between two looks at the clock
@@ -119,7 +122,7 @@ def _smallest_margin(
     stack.pool[: n_leaves + 1] = np.append(order, n_leaves)
     stack.branch[0], stack.position[0] = n_trees, n_leaves
     # Costs are sums of at most n_active nonnegative terms, each correct to a few roundings: 1e-12 per term is plenty.
-    limit = math.inf if body.shape is Shape.BOX else 1.0 + 1e-12 * (n_active + 4)
+    limit = 1.0 + 1e-12 * (n_active + 4) if is_round(body.shape) else math.inf
     while True:
         state = descend(arrays, stack, sorted_value, base, slack, limit, _SHARE)
         if state == FINISHED:

@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 
 from elbowroom.present.numbers import REACH_DIGITS, ShownRound, about, exact, floor_digits, interval, round_body, show
-from elbowroom.problem.rooms import Shape
+from elbowroom.problem.shapes import Shape, is_round
 from elbowroom.problem.space import Direction, Feature, Kind
 from elbowroom.result.region import Region
 from elbowroom.result.widening import OPEN_FROM
@@ -106,7 +106,7 @@ class Account:
 
     @property
     def is_round(self) -> bool:
-        return self.shape is not Shape.BOX and any(line.reach for line in self.lines)
+        return is_round(self.shape) and any(line.reach for line in self.lines)
 
     @property
     def changed(self) -> tuple[Line, ...]:
@@ -120,7 +120,7 @@ class Account:
 def account_of(region: Region) -> Account:
     """Round everything once, then describe each column and each group in the order of the space."""
     body, space = region.body, region.space
-    rounded = round_body(body) if body.shape is not Shape.BOX else None
+    rounded = round_body(body) if is_round(body.shape) else None
     lines: list[Line] = []
     told: set[int] = set()
     for f, feature in enumerate(space.features):

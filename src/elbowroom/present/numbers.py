@@ -12,10 +12,12 @@ import math
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
-from typing import Final
+from typing import Final, assert_never
+
+import numpy as np
 
 from elbowroom.problem.body import Body
-from elbowroom.problem.rooms import Shape
+from elbowroom.problem.shapes import Shape, length, spent_exactly
 
 EXACT: Final = Context(prec=2500, Emax=999_999, Emin=-999_999)  # enough for every float64 without rounding
 DIGITS: Final = 2  # an interval is shown in steps of a hundredth of its width or finer
@@ -86,7 +88,7 @@ class ShownRound:
 def round_body(body: Body) -> ShownRound:
     """Rounded centre, shortened semi-axes and the extents of the shown set, per column that shares the budget."""
     columns = [int(f) for f in body.round_columns]
-    share = len(columns) if body.shape is Shape.DIAMOND else math.isqrt(max(len(columns) - 1, 0)) + 1
+    share = math.ceil(length(body.shape, np.ones(len(columns))))  # how often the rounding of one column counts
     centers: dict[int, Decimal] = {}
     used: list[Fraction] = []
     for f in columns:
@@ -144,11 +146,16 @@ def percent_up(share: float) -> str:
 
 def _norm_above(parts: list[Fraction], shape: Shape) -> Fraction:
     """An upper bound on the l1 (diamond) or l2 (ball) norm; 0 exactly if nothing was rounded."""
-    if not any(parts):
+    used = spent_exactly(shape, parts)
+    if used == 0:
         return Fraction(0)
-    if shape is Shape.DIAMOND:
-        return sum(parts, Fraction(0)) + ROUNDING
-    return Fraction(math.sqrt(float(sum((p * p for p in parts), Fraction(0))))) * (1 + ROUNDING) + ROUNDING
+    match shape:
+        case Shape.BOX | Shape.DIAMOND:
+            return used + ROUNDING
+        case Shape.BALL:
+            return Fraction(math.sqrt(float(used))) * (1 + ROUNDING) + ROUNDING
+        case _:
+            assert_never(shape)
 
 
 def _power_of_ten(size: Fraction, digits: int) -> Decimal:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from elbowroom.errors import InputError
 from elbowroom.present.account import Account, Line, Sort, account_of
-from elbowroom.present.text import SHAPE_NAMES, outcome, quoted, round_note
+from elbowroom.present.text import outcome, quoted, round_note
 from elbowroom.result.region import Region
 
 if TYPE_CHECKING:
@@ -56,9 +56,7 @@ def plot_region(region: Region, ax: Axes | None = None) -> Axes:
     ax.set_xticks([])
     for side in ("top", "right", "bottom", "left"):
         ax.spines[side].set_visible(False)
-    place = (
-        f"Inside the {SHAPE_NAMES[account.shape]} (blue: its extent)" if account.is_round else "Anywhere in the blue"
-    )
+    place = f"Inside the {account.shape.value} (blue: its extent)" if account.is_round else "Anywhere in the blue"
     title = f"The model said {quoted(region.predicted)}. {place}, it {outcome(region.target)}."
     ax.set_title(fill(title, 78), loc="left", fontsize=11.5, color=INK, pad=26)
     _legend(ax)

@@ -15,10 +15,11 @@ from elbowroom.importers import read_model
 from elbowroom.models import ModelInfo
 from elbowroom.present.files import feature_columns, load_model, load_table
 from elbowroom.present.numbers import about, below
-from elbowroom.problem import AtMost, Ball, Box, Diamond, Room, Rule, Space, Target
+from elbowroom.problem import AtMost, Room, Rule, Shape, Space, Target
+from elbowroom.problem.rooms import room_of
 from elbowroom.result import RadiusResult
 
-NORM_OF_ROOM = {"box": "linf", "ball": "l2", "diamond": "l1"}
+NORM_OF_ROOM = {shape.value: shape.distance.value for shape in Shape}
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +76,7 @@ def parse_group(text: str, frame: pd.DataFrame) -> tuple[str, tuple[str, ...]]:
 
 def parse_room(shape: str, radii: Sequence[str]) -> Room:
     """One plain number, or NAME=number for single features."""
-    kind: type[Box] | type[Ball] | type[Diamond] = {"box": Box, "ball": Ball, "diamond": Diamond}[shape]
+    kind = room_of(Shape(shape))
     if len(radii) == 1 and "=" not in radii[0]:
         return kind(_number(radii[0], "--radius"))
     widths = {}
@@ -109,7 +110,7 @@ def parse_rules(at_most: int | None) -> tuple[Rule, ...]:
 def radius_text(found: RadiusResult, question: Question) -> str:
     """Both bounds in words."""
     label = question.explainer.predict(question.explainer.space.row(question.row)[None])[0]
-    room = {"linf": "box", "l2": "ball", "l1": "diamond"}[found.norm]
+    room = next(name for name, norm in NORM_OF_ROOM.items() if norm == found.norm)
     if found.upper == float("inf"):
         end = "no larger room was found to fail"
     else:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, assert_never
 
 from elbowroom.present.account import Account, Line, Sort, account_of
 from elbowroom.present.numbers import about, below, percent, percent_up
-from elbowroom.problem.rooms import Shape
+from elbowroom.problem.shapes import NO_BUDGET, Shape
 from elbowroom.problem.target import Target
 from elbowroom.result.region import NoRegion, Region
 from elbowroom.result.status import Status
@@ -16,7 +16,6 @@ from elbowroom.result.status import Status
 MOST_SPOKEN: Final = 3  # so many unchanged features are named one by one; more are summed up
 MOST_CHANGED: Final = 10  # so many changed features are named; a sentence with more cannot be read
 MOST_ROWS: Final = 60  # of a printed table; region.intervals and the page have them all
-SHAPE_NAMES: Final = {Shape.BOX: "box", Shape.BALL: "ball", Shape.DIAMOND: "diamond"}
 
 
 # ---- the sentence ---------------------------------------------------------------------------------------------------
@@ -119,7 +118,7 @@ def _range(line: Line) -> str:
 
 def _round_phrase(account: Account, shared: Sequence[Line]) -> str:
     """together duration (14 ± 3 months) and amount (1,200 ± 80 DM) lie within a ball of radius r around these values."""
-    shape = SHAPE_NAMES[account.shape]
+    shape = account.shape.value
     size = ""
     if account.radius:
         size = f" of radius {account.radius}" + (
@@ -162,11 +161,22 @@ def certificate_line(region: Region) -> str:
 def round_note(account: Account) -> str:
     if not account.is_round:
         return ""
-    budget = "squares of the shares" if account.shape is Shape.BALL else "shares"
     return (
-        f"The features marked ± share one {SHAPE_NAMES[account.shape]}: the {budget} of ± that they use must not add up "
+        f"The features marked ± share one {account.shape.value}: the {_budget(account.shape)} of ± that they use must not add up "
         "to more than 1. A range of the table is reached in full only if the others are at their centre."
     )
+
+
+def _budget(shape: Shape) -> str:
+    match shape:
+        case Shape.BALL:
+            return "squares of the shares"
+        case Shape.DIAMOND:
+            return "shares"
+        case Shape.BOX:
+            raise ValueError(NO_BUDGET)
+        case _:
+            assert_never(shape)
 
 
 def range_heading(account: Account) -> str:

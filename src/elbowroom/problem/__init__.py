@@ -3,8 +3,9 @@
 from elbowroom.problem.body import Body
 from elbowroom.problem.distances import Distance, Metric
 from elbowroom.problem.problem import RecourseProblem
-from elbowroom.problem.rooms import Ball, Box, Diamond, Room, Shape, Walls
+from elbowroom.problem.rooms import Ball, Box, Diamond, Room, Walls
 from elbowroom.problem.rules import AtMost, LinearRule, Rule
+from elbowroom.problem.shapes import Shape
 from elbowroom.problem.space import Direction, Feature, Group, Kind, Space
 from elbowroom.problem.target import Target
 

@@ -8,7 +8,8 @@ from fractions import Fraction
 import numpy as np
 
 from elbowroom.numerics import Bools, Floats, Ints, inner_interval
-from elbowroom.problem.rooms import Shape, Walls
+from elbowroom.problem.rooms import Walls
+from elbowroom.problem.shapes import Shape, is_round, sample, spent, spent_exactly
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,18 +64,18 @@ class Body:
         inside &= (~self.whole | (X == np.floor(X))).all(axis=1)
         for members in self.free_groups:
             inside &= X[:, members].sum(axis=1) == 1.0
-        if self.shape is Shape.BOX:
+        if not is_round(self.shape):
             return np.asarray(inside, dtype=np.bool_)
         columns = self.round_columns
         ratio = np.abs(X[:, columns] - self.center[columns]) / self.axes[columns]
-        used = np.square(ratio).sum(axis=1) if self.shape is Shape.BALL else ratio.sum(axis=1)
+        used = spent(self.shape, ratio)
         margin = 1e-13 * (columns.size + 4)
         for i in np.flatnonzero(inside & (np.abs(used - 1.0) <= margin)):
             parts = [
                 abs(Fraction(float(X[i, f])) - Fraction(float(self.center[f]))) / Fraction(float(self.axes[f]))
                 for f in columns
             ]
-            used[i] = 0.0 if sum(p * p if self.shape is Shape.BALL else p for p in parts) <= 1 else 2.0
+            used[i] = 0.0 if spent_exactly(self.shape, parts) <= 1 else 2.0
         return np.asarray(inside & (used <= 1.0), dtype=np.bool_)
 
     def sample(self, size: int, seed: int = 0) -> Floats:
@@ -83,18 +84,9 @@ class Body:
         X = np.broadcast_to(self.center, (size, self.center.size)).copy()
         columns = self.round_columns
         low, high = self.lower[columns], self.upper[columns]
-        if self.shape is Shape.BOX:
-            X[:, columns] = rng.uniform(low, high, (size, columns.size))
-        elif columns.size:
-            if self.shape is Shape.BALL:
-                direction = rng.normal(size=(size, columns.size))
-                direction /= np.linalg.norm(direction, axis=1, keepdims=True)
-            else:
-                direction = rng.exponential(size=(size, columns.size)) * rng.choice([-1.0, 1.0], (size, columns.size))
-                direction /= np.abs(direction).sum(axis=1, keepdims=True)
-            length = rng.uniform(size=(size, 1)) ** (1.0 / columns.size) * (1.0 - 1e-12)
-            X[:, columns] += direction * length * self.axes[columns]
-        X[:, columns] = np.clip(X[:, columns], low, high)
+        if columns.size:
+            inside = sample(self.shape, rng, size, self.center[columns], self.axes[columns], low, high)
+            X[:, columns] = np.clip(inside, low, high)
         towards = np.where(X > self.center, np.floor(X), np.ceil(X))  # whole numbers: round towards the centre
         X = np.where(self.whole, towards, X)
         for members in self.free_groups:

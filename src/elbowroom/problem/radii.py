@@ -9,10 +9,11 @@ import numpy as np
 
 from elbowroom.errors import InputError
 from elbowroom.problem.given import PLAIN_NUMBER, is_list, number
-from elbowroom.problem.rooms import Ball, Box, Diamond, Room
+from elbowroom.problem.rooms import Room, room_of
+from elbowroom.problem.shapes import Shape
 from elbowroom.problem.space import Space
 
-ROOM_OF_NORM: dict[str, type[Box] | type[Ball] | type[Diamond]] = {"linf": Box, "l2": Ball, "l1": Diamond}
+ROOM_OF_NORM = {shape.distance.value: room_of(shape) for shape in Shape}
 SCALES = "in units of the scales"
 MULTIPLES = "in multiples of the given room"
 
@@ -43,7 +44,7 @@ def parse_unit(room: object, space: Space) -> tuple[Room, str]:
         if room not in ROOM_OF_NORM:
             raise InputError(f'room={room!r} is unknown; use "linf" (boxes), "l2" (balls) or "l1" (diamonds)')
         return ROOM_OF_NORM[room](1.0), SCALES
-    if isinstance(room, type) and room in (Box, Ball, Diamond):
+    if isinstance(room, type) and room in ROOM_OF_NORM.values():
         return room(1.0), SCALES
     if not isinstance(room, Room):
         raise InputError(

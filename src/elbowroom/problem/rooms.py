@@ -11,37 +11,17 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from enum import Enum
-from typing import ClassVar, Self, TypeAlias
+from typing import ClassVar, Self, TypeAlias, assert_never
 
 import numpy as np
 
 from elbowroom.errors import InputError
 from elbowroom.numerics import BIGGEST, Floats
-from elbowroom.problem.distances import Distance
 from elbowroom.problem.given import PLAIN_NUMBER, number, unknown
+from elbowroom.problem.shapes import Shape
 from elbowroom.problem.space import Space
 
 Radius: TypeAlias = "float | Mapping[str, float] | Sequence[float] | Floats"
-
-
-class Shape(Enum):
-    """The unit set of a room."""
-
-    BOX = "box"
-    BALL = "ball"
-    DIAMOND = "diamond"
-
-    @property
-    def distance(self) -> Distance:
-        """The norm whose unit ball it is."""
-        match self:
-            case Shape.BOX:
-                return Distance.LINF
-            case Shape.BALL:
-                return Distance.L2
-            case Shape.DIAMOND:
-                return Distance.L1
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +88,7 @@ class Box(Room):
         categories: Mapping[str, str] | None = None,
     ) -> Box:
         """The smallest box in which a Gaussian slip of the centre stays with the given probability; see `slips`."""
-        return cls(radius_for(probability, sigma, n, space, "linf"), categories=categories)
+        return cls(radius_for(probability, sigma, n, space, Shape.BOX), categories=categories)
 
     def times(self, factor: float) -> Box:
         if self.radius is not None:
@@ -123,7 +103,6 @@ class RoundRoom(Room):
     """A room with one radius per feature, the same down and up: the unit set of a norm, stretched."""
 
     shape: ClassVar[Shape]
-    norm: ClassVar[str]
 
     radius: Radius
     categories: Mapping[str, str] | None = None
@@ -154,7 +133,7 @@ class RoundRoom(Room):
         categories: Mapping[str, str] | None = None,
     ) -> Self:
         """The smallest such room in which a Gaussian slip of the centre stays with the given probability; see `slips`."""
-        return cls(radius_for(probability, sigma, n, space, cls.norm), categories=categories)
+        return cls(radius_for(probability, sigma, n, space, cls.shape), categories=categories)
 
     def times(self, factor: float) -> Self:
         return type(self)(_stretched(self.radius, factor), self.categories)
@@ -164,21 +143,34 @@ class RoundRoom(Room):
 class Ball(RoundRoom):
     """All points within Euclidean distance ``radius`` (in units of the scales; per feature: an ellipsoid)."""
 
-    shape, norm = Shape.BALL, "l2"
+    shape = Shape.BALL
 
 
 @dataclass(frozen=True)
 class Diamond(RoundRoom):
     """All points within l1 distance ``radius`` (in units of the scales; per feature: a weighted cross-polytope)."""
 
-    shape, norm = Shape.DIAMOND, "l1"
+    shape = Shape.DIAMOND
 
 
-def radius_for(probability: float, sigma: Radius, n: int | None, space: Space | None, norm: str) -> Radius:
+def room_of(shape: Shape) -> type[Box] | type[Ball] | type[Diamond]:
+    """The kind of room that has this shape."""
+    match shape:
+        case Shape.BOX:
+            return Box
+        case Shape.BALL:
+            return Ball
+        case Shape.DIAMOND:
+            return Diamond
+        case _:
+            assert_never(shape)
+
+
+def radius_for(probability: float, sigma: Radius, n: int | None, space: Space | None, shape: Shape) -> Radius:
     """What `for_probability` asks of `slips`, which is loaded when it is first used."""
     from elbowroom.problem.slips import smallest_radius
 
-    return smallest_radius(probability, checked_radius(sigma, "sigma", needed=True), n, space, norm)
+    return smallest_radius(probability, checked_radius(sigma, "sigma", needed=True), n, space, shape.distance.value)
 
 
 def checked_radius(radius: Radius | None, what: str, needed: bool = False) -> Radius | None:

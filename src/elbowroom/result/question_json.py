@@ -8,12 +8,13 @@ from typing import Any, Final
 import numpy as np
 
 from elbowroom.errors import InputError
-from elbowroom.problem.rooms import Ball, Box, Diamond, Radius, Room
+from elbowroom.problem.rooms import Box, Radius, Room, room_of
+from elbowroom.problem.shapes import Shape
 from elbowroom.problem.space import Direction, Feature, Group, Kind, Space
 from elbowroom.problem.target import Target
 from elbowroom.result.reader import Reader, number_out
 
-ROOMS: Final[dict[str, type[Box] | type[Ball] | type[Diamond]]] = {"box": Box, "ball": Ball, "diamond": Diamond}
+ROOMS: Final = {shape.value: room_of(shape) for shape in Shape}
 LABELS: Final[dict[str, type[bool] | type[int] | type[float] | type[str]]] = {
     "bool": bool,
     "int": int,
@@ -80,15 +81,16 @@ def room_in(entry: Reader) -> Room:
     name = entry.at("shape").text()
     categories = entry.at("categories")
     free = None if categories.value is None else {k: categories.at(k).text() for k in categories.mapping()}
-    if name == "box":
+    if name not in ROOMS:
+        raise entry.at("shape").wrong(f"one of {list(ROOMS)}, not {name!r}")
+    kind = ROOMS[name]
+    if issubclass(kind, Box):
         radius, low, high = (_radius_in(entry.at(key)) for key in ("radius", "low", "high"))
-        return Box(radius, low, high, free)
-    if name in ROOMS:
-        size = _radius_in(entry.at("radius"))
-        if size is None:
-            raise entry.at("radius").wrong("a number, a list or a mapping")
-        return Ball(size, free) if name == "ball" else Diamond(size, free)
-    raise entry.at("shape").wrong(f"one of {list(ROOMS)}, not {name!r}")
+        return kind(radius, low, high, free)
+    size = _radius_in(entry.at("radius"))
+    if size is None:
+        raise entry.at("radius").wrong("a number, a list or a mapping")
+    return kind(size, free)
 
 
 def _radius_in(entry: Reader) -> Radius | None:

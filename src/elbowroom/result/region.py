@@ -20,7 +20,8 @@ from elbowroom.numerics import Bools, Floats
 from elbowroom.problem.body import Body
 from elbowroom.problem.distances import Distance
 from elbowroom.problem.given import check_seed
-from elbowroom.problem.rooms import Room, Shape
+from elbowroom.problem.rooms import Room
+from elbowroom.problem.shapes import is_round
 from elbowroom.problem.space import Space
 from elbowroom.problem.target import Target
 from elbowroom.result.certificate import Certificate
@@ -117,7 +118,7 @@ class Region:
 
     @property
     def is_box(self) -> bool:
-        return self.body.shape is Shape.BOX
+        return not is_round(self.body.shape)
 
     def contains(self, rows: object) -> Bools:
         """True for each row that lies in the region (names are matched; exact)."""

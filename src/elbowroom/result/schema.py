@@ -20,7 +20,7 @@ import numpy as np
 from elbowroom.errors import InputError
 from elbowroom.problem.body import Body
 from elbowroom.problem.distances import Distance, Metric
-from elbowroom.problem.rooms import Shape
+from elbowroom.problem.shapes import Shape
 from elbowroom.result.certificate import Certificate
 from elbowroom.result.question_json import (
     floats_out,

@@ -30,7 +30,8 @@ from typing import TypeAlias
 import numpy as np
 
 from elbowroom.models import TreeEnsemble
-from elbowroom.problem import RecourseProblem, Shape, Walls
+from elbowroom.problem import RecourseProblem, Walls
+from elbowroom.problem.shapes import is_round
 from elbowroom.result import Region
 from elbowroom.result.frontier import Breakpoint
 from elbowroom.search.frontier import Front, Point
@@ -124,7 +125,7 @@ def cell_support(problem: RecourseProblem, unit: Walls) -> Support | None:
     rounding moves the true end.
     """
     model = problem.model
-    if not isinstance(model, TreeEnsemble) or unit.shape is not Shape.BOX:
+    if not isinstance(model, TreeEnsemble) or is_round(unit.shape):
         return None
     movable = [
         f for f in range(len(problem.space.names))

@@ -15,7 +15,7 @@ from typing import Protocol, TypeAlias
 
 from elbowroom.numerics import TOLERANCES, Floats
 from elbowroom.problem.problem import RecourseProblem
-from elbowroom.problem.rooms import Shape
+from elbowroom.problem.shapes import Shape
 from elbowroom.result.certificate import Verdict
 from elbowroom.result.status import Step
 

@@ -18,11 +18,13 @@ import numpy as np
 from elbowroom.models import LinearModel, Model, ObliqueEnsemble, ReluNetwork, TreeEnsemble
 from elbowroom.numerics import TOLERANCES, Bools, Floats, from_ordinal, ordinal
 from elbowroom.problem import Body, Shape, Space, Target, Walls
+from elbowroom.problem.shapes import check_known
 from elbowroom.result import Certificate, Counterexample, RadiusResult, Verdict
 from elbowroom.search.contract import Clock
 
 AcceptBody: TypeAlias = Callable[[Body, float], Verdict]  # the judge, with a time limit in seconds
 
+SHAPES = (Shape.BOX, Shape.BALL, Shape.DIAMOND)
 _LINEAR_GAP = 1e-12
 _SHARES = (0.1, 0.3, 1.0)  # of the remaining time, for one radius
 _DOUBTED_GAP = 0.02  # relative; how close to a radius that the judge could not settle the search still climbs
@@ -42,6 +44,7 @@ def largest_radius(
     time ends first, or a room lies too close to the boundary to be judged, they are still proven, only farther apart.
     """
     del target  # the judge behind ``accept`` knows it
+    check_known(shape, SHAPES, "the search for the largest radius")
     rooms = _Rooms.around(space, point, shape)
     search = _Bracket(rooms, accept, clock)
     search.ask(0.0)

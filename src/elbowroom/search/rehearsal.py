@@ -9,12 +9,11 @@ import numpy as np
 from elbowroom.kernels.warm import PATIENCE
 from elbowroom.models import Model
 from elbowroom.numerics import Floats
-from elbowroom.problem import Ball, Box, Diamond, RecourseProblem, Room, Space
-from elbowroom.problem.rooms import Shape
+from elbowroom.problem import RecourseProblem, Space
+from elbowroom.problem.rooms import room_of
+from elbowroom.problem.shapes import Shape
 from elbowroom.result.certificate import Counterexample, Undecided, Verdict
 from elbowroom.search.contract import Clock, Engine
-
-_ROOMS: dict[Shape, Room] = {Shape.BOX: Box(0.1), Shape.BALL: Ball(0.1), Shape.DIAMOND: Diamond(0.1)}
 
 
 class Prompter:
@@ -38,5 +37,5 @@ class Prompter:
 def rehearse(engine: Engine, model: Model, shape: Shape) -> None:
     """Ask about a room of the shape around the origin of a tiny model, with all the time that compiling may need."""
     row = np.zeros(model.info.n_features)
-    problem = RecourseProblem.ask(model, Space.plain(model.info.names), row, _ROOMS[shape])
+    problem = RecourseProblem.ask(model, Space.plain(model.info.names), row, room_of(shape)(0.1))
     engine.search(problem, Prompter(), Clock(PATIENCE), 0)

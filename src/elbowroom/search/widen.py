@@ -28,6 +28,7 @@ from elbowroom.models import LinearModel, Model, ObliqueEnsemble, ReluNetwork, T
 from elbowroom.numerics import Floats
 from elbowroom.problem import Body, Box, RecourseProblem, Shape, Walls
 from elbowroom.problem.given import is_sequence, named
+from elbowroom.problem.shapes import check_known
 from elbowroom.result import Certificate, Counterexample, End, Region, Side, Status, Undecided, Verdict, Widening
 from elbowroom.result.widening import OPEN_FROM
 from elbowroom.search.contract import Clock
@@ -35,6 +36,7 @@ from elbowroom.search.ladders import FAR, EveryFloat, EveryWhole, Ladder, Listed
 
 AcceptBody: TypeAlias = Callable[[Body, float], Verdict]  # the judge, with a time limit in seconds
 
+SHAPES: Final = (Shape.BOX,)
 _FIRST_LEVEL: Final = 2.0**-7  # in units of the scales
 _CLOSE: Final = 1e-3  # in units of the scales: how near to a refused width the slow judges are asked
 _SHARE: Final = 0.2  # of the time left for growing: one question to the judge
@@ -44,6 +46,7 @@ _RESERVE: Final = 0.3  # of all time: kept for the last certificate, where growi
 
 def widest_box(region: Region, problem: RecourseProblem, order: object, accept: AcceptBody, clock: Clock) -> Widening:
     """Grow the region's box around its centre; see the module. ``problem`` is the question that it answers."""
+    check_known(region.body.shape, SHAPES, "the search for the widest box")
     stages = _stages(problem, region.body.center, order)
     growth = _Growth(problem, region, accept, clock)
     try:

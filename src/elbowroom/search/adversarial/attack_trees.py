@@ -15,7 +15,8 @@ import numpy as np
 
 from elbowroom.models import Leaves, TreeMargins
 from elbowroom.numerics import Floats, Ints, next_up
-from elbowroom.problem import Body, RecourseProblem, Shape
+from elbowroom.problem import Body, RecourseProblem
+from elbowroom.problem.shapes import is_round, spent_at_once
 from elbowroom.search.adversarial.matrix import Builder
 from elbowroom.search.adversarial.room_block import add_room, into_body
 from elbowroom.search.solvers.protocol import Chain
@@ -121,7 +122,7 @@ def _deepest(body: Body, low: Floats, high: Floats) -> tuple[float, Floats | Non
     first, final = np.where(body.whole, np.ceil(first), first), np.where(body.whole, np.floor(final), final)
     if (first > final).any():
         return -1.0, None
-    if body.shape is Shape.BOX:
+    if not is_round(body.shape):
         point = _middle(body, low, high, first, final)
         slack = np.where(
             fixed | body.whole, np.inf, np.minimum(point - low, high - point) / np.where(width > 0, width, 1)
@@ -136,9 +137,7 @@ def _deepest(body: Body, low: Floats, high: Floats) -> tuple[float, Floats | Non
         inner = np.clip(body.center, np.minimum(low + depth * width, goal), np.maximum(high - depth * width, goal))
         point = np.clip(np.where(body.whole, np.clip(body.center, first, final), inner), first, final)
         ratio = np.abs(point[columns] - body.center[columns]) / body.axes[columns]
-        fits = float(ratio @ ratio if body.shape is Shape.BALL else ratio.sum()) <= 1.0 and bool(
-            body.contains(point)[0]
-        )
+        fits = spent_at_once(body.shape, ratio) <= 1.0 and bool(body.contains(point)[0])
         if fits:
             best, left = (depth, point), depth
         elif step == 0:

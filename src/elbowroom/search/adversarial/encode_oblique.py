@@ -19,7 +19,8 @@ import numpy as np
 from elbowroom.models import ObliqueEnsemble
 from elbowroom.models.margins import tree_margins
 from elbowroom.numerics import Bools, Floats, Ints, gamma
-from elbowroom.problem import Body, RecourseProblem, Shape
+from elbowroom.problem import Body, RecourseProblem
+from elbowroom.problem.shapes import is_round
 from elbowroom.search.adversarial.center import add_center
 from elbowroom.search.adversarial.master import Master, Stance
 from elbowroom.search.adversarial.matrix import Builder
@@ -115,7 +116,7 @@ class ObliqueFamily:
 
     @property
     def stretches(self) -> bool:
-        return self.problem.walls.shape is not Shape.BOX
+        return is_round(self.problem.walls.shape)
 
     @property
     def hopeless(self) -> str:

@@ -22,7 +22,8 @@ import numpy as np
 from elbowroom.models import TreeEnsemble
 from elbowroom.models.margins import tree_margins
 from elbowroom.numerics import Bools, Floats, Ints, gamma
-from elbowroom.problem import AtMost, Distance, LinearRule, RecourseProblem, Shape
+from elbowroom.problem import AtMost, Distance, LinearRule, RecourseProblem
+from elbowroom.problem.shapes import is_round
 from elbowroom.search.adversarial.attack_trees import TreeAttack
 from elbowroom.search.adversarial.center import add_center, bounds_within, tidy
 from elbowroom.search.adversarial.chain import CellAxis, breakpoints
@@ -112,7 +113,7 @@ class TreeFamily:
     @property
     def stretches(self) -> bool:
         """Candidates for round rooms are asked for with longer shifts, so that they hold with something to spare."""
-        return self.problem.walls.shape is not Shape.BOX
+        return is_round(self.problem.walls.shape)
 
     def assembled(self, copies: list[Copy], stance: Stance, reach: float) -> Master:
         """The master that has these copies of the ensemble."""

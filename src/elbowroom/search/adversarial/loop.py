@@ -18,6 +18,7 @@ import numpy as np
 from elbowroom.models import LinearModel, ObliqueEnsemble, ReluNetwork, TreeEnsemble
 from elbowroom.numerics import TOLERANCES, Floats
 from elbowroom.problem import RecourseProblem, Shape
+from elbowroom.problem.shapes import is_round, unknown_to
 from elbowroom.result.certificate import Certificate, Counterexample
 from elbowroom.search.adversarial.center import farthest
 from elbowroom.search.adversarial.family import Family
@@ -29,6 +30,7 @@ from elbowroom.search.contract import Clock, Ending, Referee
 from elbowroom.search.solvers.protocol import Answer, Chain, Claim, Solver, SolverName, open_solver
 from elbowroom.search.solvers.tolerances import EPSILONS
 
+SHAPES = (Shape.BOX, Shape.BALL, Shape.DIAMOND)
 _SEARCH_SHARE = 0.7  # of the time; the rest is kept for the proof of the lower bound
 _FIRST_SHARE = 0.1  # of the time, for the first region
 _FIRST_REACH, _REACH_STEP, _REACH_STEPS = 1.0, 4.0, 10
@@ -70,7 +72,7 @@ class AdversarialEngine:
         return [open_solver(self._name), *reserve]
 
     def refuses(self, problem: RecourseProblem) -> str | None:
-        return None
+        return unknown_to("Algorithm 1", SHAPES, problem.walls.shape)
 
     def prepare(self, shape: Shape) -> None:
         """There is nothing to compile."""
@@ -249,7 +251,7 @@ class _Loop:
         method = f"adversarial on {self.solver.name}"
         if self.solver.troubles:
             method += f" ({'; '.join(self.solver.troubles)})"
-        exact = isinstance(self.problem.model, TreeEnsemble) and self.problem.walls.shape is Shape.BOX
+        exact = isinstance(self.problem.model, TreeEnsemble) and not is_round(self.problem.walls.shape)
         return Ending(
             method,
             bound,

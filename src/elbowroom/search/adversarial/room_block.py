@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import assert_never
+
 import numpy as np
 
 from elbowroom.numerics import Floats, Ints
 from elbowroom.problem import Body, Shape
+from elbowroom.problem.shapes import is_euclidean, is_round, largest_sum, length
 from elbowroom.search.adversarial.matrix import Builder, NormRow
 
 _SHRINKS = (0.0, 1e-15, 1e-13, 1e-11, 1e-9, 1e-7, 1e-5)
@@ -17,23 +20,22 @@ def add_room(builder: Builder, body: Body) -> Ints:
     for members in body.free_groups:
         builder.row(y[members], 1.0, 1.0, 1.0)
     f = body.round_columns
-    if body.shape is Shape.BOX or not f.size:
+    if not is_round(body.shape) or not f.size:
         return y
     scale, offset = 1.0 / body.axes[f], body.center[f] / body.axes[f]
-    if body.shape is Shape.BALL:
+    if is_euclidean(body.shape):
         builder.norms.append(NormRow(y[f], scale, offset))
-    length = builder.columns(f.size, 0.0, 1.0)  # |y_f - center_f| / axes_f
+    part = builder.columns(f.size, 0.0, 1.0)  # |y_f - center_f| / axes_f
     rows = np.arange(f.size)
     for sign in (1.0, -1.0):
         builder.block(
             np.concatenate([rows, rows]),
-            np.concatenate([length, y[f]]),
+            np.concatenate([part, y[f]]),
             np.concatenate([np.ones(f.size), -sign * scale]),
             -sign * offset,
             np.full(f.size, np.inf),
         )
-    budget = 1.0 if body.shape is Shape.DIAMOND else float(np.sqrt(f.size))
-    builder.row(length, 1.0, -np.inf, budget)
+    builder.row(part, 1.0, -np.inf, largest_sum(body.shape, f.size))
     return y
 
 
@@ -47,9 +49,8 @@ def into_body(body: Body, point: Floats) -> Floats | None:
         grouped[members] = True
     columns = body.round_columns
     outside = 0.0
-    if body.shape is not Shape.BOX and columns.size:
-        ratio = np.abs(point[columns] - body.center[columns]) / body.axes[columns]
-        used = float(np.sqrt(ratio @ ratio) if body.shape is Shape.BALL else ratio.sum())
+    if is_round(body.shape) and columns.size:
+        used = length(body.shape, np.abs(point[columns] - body.center[columns]) / body.axes[columns])
         outside = max(0.0, 1.0 - 1.0 / used) if used > 0.0 else 0.0
     for shrink in _SHRINKS:
         moved = point + (outside + shrink) * (body.center - point) if outside + shrink > 0 else point
@@ -57,7 +58,7 @@ def into_body(body: Body, point: Floats) -> Floats | None:
         moved = np.where(body.whole & ~grouped, np.where(moved > body.center, np.floor(moved), np.ceil(moved)), moved)
         if body.contains(moved + 0.0)[0]:
             return moved + 0.0
-        if body.shape is Shape.BOX:
+        if not is_round(body.shape):
             return None
     return None
 
@@ -65,17 +66,19 @@ def into_body(body: Body, point: Floats) -> Floats | None:
 def lowest_along(body: Body, slope: Floats, point: Floats) -> Floats:
     """Where slope . y is smallest in the body (almost: limits may cut a ball or diamond); categories as at ``point``."""
     columns, lowest = body.round_columns, point.copy()
-    g = slope[columns]
-    match body.shape:
+    g, shape = slope[columns], body.shape
+    match shape:
         case Shape.BOX:
             lowest[columns] = np.where(g > 0, body.lower[columns], np.where(g < 0, body.upper[columns], point[columns]))
         case Shape.BALL:
-            length = float(np.linalg.norm(g * body.axes[columns]))
-            if length > 0.0:
-                lowest[columns] = body.center[columns] - g * np.square(body.axes[columns]) / length
+            steep = float(np.linalg.norm(g * body.axes[columns]))
+            if steep > 0.0:
+                lowest[columns] = body.center[columns] - g * np.square(body.axes[columns]) / steep
         case Shape.DIAMOND:
             if columns.size:
                 best = int(np.argmax(np.abs(g) * body.axes[columns]))
                 lowest[columns] = body.center[columns]
                 lowest[columns[best]] -= np.sign(g[best]) * body.axes[columns[best]]
+        case _:
+            assert_never(shape)
     return np.clip(lowest, body.lower, body.upper)

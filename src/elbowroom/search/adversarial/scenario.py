@@ -15,7 +15,8 @@ from fractions import Fraction
 import numpy as np
 
 from elbowroom.numerics import Floats, inner_interval
-from elbowroom.problem import RecourseProblem, Shape
+from elbowroom.problem import RecourseProblem
+from elbowroom.problem.shapes import is_round, spent_exactly
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +51,7 @@ def scenario_of(problem: RecourseProblem, center: Floats, point: Floats) -> Scen
     walls = problem.walls
     shift = np.where(problem.space.group_of >= 0, 0.0, point - center)
     shift = np.clip(shift, -walls.down, walls.up)
-    if walls.shape is Shape.BOX:  # at a limit the longest shift lands at the same place, and also for other centres
+    if not is_round(walls.shape):  # at a limit the longest shift lands at the same place, and also for other centres
         shift = np.where((shift < 0) & (point == problem.lower), -walls.down, shift)
         shift = np.where((shift > 0) & (point == problem.upper), walls.up, shift)
     shift = np.where(problem.space.whole, np.trunc(shift), shift)
@@ -81,11 +82,11 @@ def inside(problem: RecourseProblem, shift: Floats) -> bool:
     walls = problem.walls
     if ((shift < -walls.down) | (shift > walls.up)).any():
         return False
-    if walls.shape is Shape.BOX:
+    if not is_round(walls.shape):
         return True
     moved = np.flatnonzero(shift)
     parts = [abs(Fraction(float(shift[f]))) / Fraction(float(walls.up[f])) for f in moved]
-    return sum(p * p if walls.shape is Shape.BALL else p for p in parts) <= 1
+    return spent_exactly(walls.shape, parts) <= 1
 
 
 def stretched(scenario: Scenario, problem: RecourseProblem, factor: float) -> Scenario:

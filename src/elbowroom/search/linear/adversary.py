@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeAlias
+from typing import TypeAlias, assert_never
 
 import numpy as np
 
 from elbowroom.numerics import Bools, Floats
-from elbowroom.problem.rooms import Shape
+from elbowroom.problem.shapes import NO_BUDGET, Shape, is_round, spent, spent_exactly
 from elbowroom.search.linear.question import Question
 
 MOST_NODES = 300  # a weaker attack only means more rounds: validity is the judge's business
@@ -73,21 +73,34 @@ class Adversary:
         cap = np.maximum(e[m] - self.edge[m], 0.0)
         if not m.any():
             return Attack(shift, 0.0, cap_slope)
-        if self.shape is Shape.BOX:
+        if not is_round(self.shape):
             shift[m] = self.axes[m]
             cap_slope[m] = np.where(cap < self.axes[m], self.gain[m], 0.0)
         else:
-            fill = _ball if self.shape is Shape.BALL else _diamond
-            t, slope = _with_whole(fill, self.gain[m], self.axes[m], np.minimum(cap, self.axes[m]), self.whole[m])
+            t, slope = _with_whole(
+                _fill(self.shape), self.gain[m], self.axes[m], np.minimum(cap, self.axes[m]), self.whole[m]
+            )
             shift[m], cap_slope[m] = t, np.where(cap < self.axes[m], slope, 0.0)  # a cap beyond the axis is idle
         loss = float((self.gain[m] * np.minimum(shift[m], cap)).sum())
         return Attack(shift, loss, cap_slope)
 
 
+def _fill(shape: Shape) -> Fill:
+    match shape:
+        case Shape.BALL:
+            return _ball
+        case Shape.DIAMOND:
+            return _diamond
+        case Shape.BOX:
+            raise ValueError(NO_BUDGET)
+        case _:
+            assert_never(shape)
+
+
 def _ball(gain: Floats, axes: Floats, low: Floats, high: Floats) -> tuple[Floats, Floats] | None:
     """Water filling t = r clip(theta a r, low / r, high / r) with sum (t / r)^2 = 1; slopes a - t / (theta r^2)."""
     z_low, z_high, value = low / axes, high / axes, gain * axes
-    if not _reachable(z_low, low, axes, 2):
+    if not _reachable(Shape.BALL, z_low, low, axes):
         return None
     if float(np.square(z_high).sum()) <= 1.0:
         return high.copy(), gain.copy()
@@ -114,7 +127,7 @@ def _diamond(gain: Floats, axes: Floats, low: Floats, high: Floats) -> tuple[Flo
     """Fractional knapsack by a r; slopes a - (value of the last column) / r where capped."""
     z_low, value = low / axes, gain * axes
     left = 1.0 - float(z_low.sum())
-    if not _reachable(z_low, low, axes, 1):
+    if not _reachable(Shape.DIAMOND, z_low, low, axes):
         return None
     t, slope = low.copy(), np.zeros_like(gain)
     filled: list[int] = []
@@ -132,14 +145,14 @@ def _diamond(gain: Floats, axes: Floats, low: Floats, high: Floats) -> tuple[Flo
     return t, slope
 
 
-def _reachable(z: Floats, low: Floats, axes: Floats, power: int) -> bool:
+def _reachable(shape: Shape, z: Floats, low: Floats, axes: Floats) -> bool:
     """Are the least shifts inside the shape? Decided exactly where rounding could matter: a whole shift on the surface
     belongs to the room or does not, and the distance may jump with it."""
-    used = float((z**power).sum())
+    used = float(spent(shape, z))
     if abs(used - 1.0) > 1e-12:
         return used < 1.0
-    exact = sum((Fraction(float(t)) / Fraction(float(r))) ** power for t, r in zip(low, axes, strict=True) if t > 0)
-    return exact <= 1
+    parts = (Fraction(float(t)) / Fraction(float(r)) for t, r in zip(low, axes, strict=True) if t > 0)
+    return spent_exactly(shape, parts) <= 1
 
 
 def _with_whole(fill: Fill, gain: Floats, axes: Floats, cap: Floats, whole: Bools) -> tuple[Floats, Floats]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from elbowroom.models.linear import LinearModel
 from elbowroom.problem.problem import RecourseProblem
-from elbowroom.problem.rooms import Shape
+from elbowroom.problem.shapes import Shape, is_round, unknown_to
 from elbowroom.result.certificate import Certificate, Counterexample
 from elbowroom.search.contract import Clock, Ending, Referee
 from elbowroom.search.linear.adversary import Adversary
@@ -17,13 +17,14 @@ from elbowroom.search.linear.question import Hopeless, Question, read_question
 from elbowroom.search.linear.tree import Tree
 
 METHOD = "linear"
+SHAPES = (Shape.BOX, Shape.BALL, Shape.DIAMOND)
 
 
 class LinearEngine:
     """Exact for every room, distance, feature kind and rule. Keeps nothing between questions."""
 
     def refuses(self, problem: RecourseProblem) -> str | None:
-        return None
+        return unknown_to("the engine for linear models", SHAPES, problem.walls.shape)
 
     def prepare(self, shape: Shape) -> None:
         """There is nothing to compile."""
@@ -101,7 +102,7 @@ def _out_of_reach(question: Question) -> str | None:
             bad_edge = float(question.lower[f] if adversary.sign[f] > 0 else question.upper[f])
             sign = int(adversary.sign[f])
             worst = sign * Fraction(float(best[f]))
-            if question.shape is Shape.BOX:
+            if not is_round(question.shape):
                 worst -= Fraction(float(adversary.axes[f]))
                 worst = max(worst, sign * Fraction(bad_edge)) if math.isfinite(bad_edge) else worst
             value += Fraction(float(adversary.gain[f])) * (worst - sign * Fraction(float(question.start[f])))

@@ -20,8 +20,8 @@ from elbowroom.models.linear import LinearModel
 from elbowroom.models.margins import AffineMargins, linear_margins
 from elbowroom.numerics import Bools, Floats, Ints
 from elbowroom.problem.problem import RecourseProblem
-from elbowroom.problem.rooms import Shape
 from elbowroom.problem.rules import AtMost, LinearRule
+from elbowroom.problem.shapes import Shape, is_round
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +137,7 @@ def read_question(problem: RecourseProblem, model: LinearModel) -> Question | Ho
     zeros = np.zeros(k)
     whole = np.concatenate([space.whole[singles], np.ones(k, dtype=np.bool_)])
     down, up = (np.concatenate([wall[singles], zeros]) for wall in (problem.walls.down, problem.walls.up))
-    if problem.walls.shape is Shape.BOX:  # from a whole centre only whole steps are inside
+    if not is_round(problem.walls.shape):  # from a whole centre only whole steps are inside
         down, up = np.where(whole, np.floor(down), down), np.where(whole, np.floor(up), up)
     return Question(
         problem,

@@ -16,7 +16,7 @@ import numpy as np
 
 from elbowroom.numerics import Floats, next_down, next_up
 from elbowroom.problem.distances import Distance
-from elbowroom.problem.rooms import Shape
+from elbowroom.problem.shapes import is_euclidean, is_round
 from elbowroom.search.contract import Accept, Clock
 from elbowroom.search.linear.adversary import Adversary
 from elbowroom.search.linear.branch import respect_changes, split_changed, split_column, split_discrete, split_group
@@ -121,7 +121,7 @@ class Tree:
             rows = node_rows(q, self.adversaries, node, lower, upper, unit)
             answer = self.least.solve(rows, (lower - q.start) / unit, (upper - q.start) / unit, self.clock.remaining)
             bound = answer.bound
-            if self.best is not None and q.problem.distance is Distance.L2 and q.shape is Shape.BALL:
+            if self.best is not None and q.problem.distance is Distance.L2 and is_euclidean(q.shape):
                 bound = max(bound, curved_bound(q, self.adversaries, node, self.best.values, lower, upper, unit))
             node = replace(node, bound=max(node.bound, bound * self.scale))
             if node.bound >= self.cutoff:
@@ -294,7 +294,7 @@ class Tree:
             far = float(gap[f]) / self._rate(j)
             if far > (0.0 if widest is None else widest.gap):
                 at = float(q.start[f] + adversary.sign[f] * (adversary.edge[f] + attack.shift[f]))
-                if q.shape is not Shape.BOX and np.isfinite(upper[f] - lower[f]) and not q.whole[f]:
+                if is_round(q.shape) and np.isfinite(upper[f] - lower[f]) and not q.whole[f]:
                     # The kinks of round rooms move with the centre: keep a share of the interval on both sides.
                     share = 0.3 * (upper[f] - lower[f])
                     at = float(np.clip(at, lower[f] + share, upper[f] - share))

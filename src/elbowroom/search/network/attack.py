@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from typing import assert_never
 
 import numpy as np
 
 from elbowroom.numerics import Bools, Floats
 from elbowroom.problem import Body, Shape
+from elbowroom.problem.shapes import is_round
 from elbowroom.search.network.margins import MarginNetwork
 
 FIRST_STEP, LAST_STEP = 0.5, 1e-3  # of short steps, as shares of half the diagonal
@@ -20,15 +22,18 @@ def extreme_points(body: Body, gradient: Floats) -> Floats:
     columns = body.round_columns
     g = gradient[:, columns]
     low, high = body.lower[columns], body.upper[columns]
-    match body.shape:
+    shape = body.shape
+    match shape:
         case Shape.BOX:
             Y[:, columns] = np.where(g > 0.0, low, high)
         case Shape.BALL:
             Y[:, columns] = _ball_extreme(body.center[columns], body.axes[columns], low, high, g)
         case Shape.DIAMOND:
             Y[:, columns] = _diamond_extreme(body.center[columns], body.axes[columns], low, high, g)
+        case _:
+            assert_never(shape)
     whole = body.whole[columns]
-    if whole.any() and body.shape is not Shape.BOX:
+    if whole.any() and is_round(shape):
         towards = np.where(Y[:, columns] > body.center[columns], np.floor(Y[:, columns]), np.ceil(Y[:, columns]))
         Y[:, columns] = np.where(whole, towards, Y[:, columns])
     for members in body.free_groups:
@@ -103,9 +108,9 @@ def find_weak_points(
         Y[live] = extreme_points(body, slope[better])
     order = np.argsort(best, kind="stable")
     best, points = best[order], points[order]
-    if flips and body.shape is Shape.BOX:
+    if flips and not is_round(body.shape):
         best, points = _flip(network, body, best, points, flips)
-    if slides and body.shape is Shape.BOX and not body.whole[body.lower < body.upper].any():
+    if slides and not is_round(body.shape) and not body.whole[body.lower < body.upper].any():
         best, points = _slide(network, body, best, points, slides)
     return best, points
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from elbowroom.models import TreeEnsemble
 from elbowroom.numerics import TOLERANCES, Floats
-from elbowroom.problem import RecourseProblem, Shape
+from elbowroom.problem import RecourseProblem
 from elbowroom.result.certificate import Certificate, Counterexample
 from elbowroom.search.contract import Clock, Ending, Referee
 from elbowroom.search.trees.adversary import Stack
@@ -44,7 +44,7 @@ def search_balls(
     problem: RecourseProblem, referee: Referee, clock: Clock, seed: int, memory: TreeMemory | None = None
 ) -> Ending:
     """The closest certified ball or diamond, with both bounds; what the time limit allowed."""
-    if not isinstance(problem.model, TreeEnsemble) or problem.walls.shape is Shape.BOX:
+    if not isinstance(problem.model, TreeEnsemble):
         raise TypeError("this engine answers questions about balls and diamonds on tree ensembles")
     if memory is None or not memory.fits(problem):
         memory = TreeMemory.of(problem)

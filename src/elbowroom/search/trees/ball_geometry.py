@@ -20,7 +20,8 @@ import numpy as np
 from elbowroom.kernels.bundle import Bundle
 from elbowroom.kernels.kernel import inner_kernel
 from elbowroom.numerics import EPS, Floats, Ints, next_up
-from elbowroom.problem import Distance, RecourseProblem, Shape
+from elbowroom.problem import Distance, RecourseProblem
+from elbowroom.problem.shapes import is_squared
 from elbowroom.search.trees.cells import Dimensions
 from elbowroom.search.trees.positions import WHOLE_SPACING
 from elbowroom.search.trees.question import Layout
@@ -54,7 +55,7 @@ class Geometry(Bundle):
     cell_start: Ints
     first: Floats  # flat: smallest and largest value of each cell, infinite at the ends
     last: Floats
-    square: bool  # phi(g) = g^2
+    square: bool  # phi(g) = g^2, otherwise phi(g) = g: the two that kernels know, see `shapes.is_squared`
     norm: int
 
     @classmethod
@@ -91,7 +92,7 @@ class Geometry(Bundle):
             dimensions.cell_start,
             np.concatenate([np.zeros(0), *firsts]),
             np.concatenate([np.zeros(0), *lasts]),
-            problem.walls.shape is Shape.BALL,
+            is_squared(problem.walls.shape),
             {Distance.L1: SUM, Distance.L2: SQUARES, Distance.LINF: LARGEST}[problem.distance],
         )
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from elbowroom.models import TreeEnsemble
 from elbowroom.numerics import Ints
-from elbowroom.problem import Distance, RecourseProblem, Shape
+from elbowroom.problem import Distance, RecourseProblem
 from elbowroom.result.certificate import Certificate, Counterexample
 from elbowroom.search.contract import Clock, Ending, Referee
 from elbowroom.search.trees.adversary import Stack, one_hot_possible
@@ -54,7 +54,7 @@ def search_boxes(
     problem: RecourseProblem, referee: Referee, clock: Clock, seed: int, memory: TreeMemory | None = None
 ) -> Ending:
     """The closest certified box, with a proof that no closer one exists, or what the time limit allowed."""
-    if not isinstance(problem.model, TreeEnsemble) or problem.walls.shape is not Shape.BOX:
+    if not isinstance(problem.model, TreeEnsemble):
         raise TypeError("this engine answers questions about boxes on tree ensembles")
     if memory is None or not memory.fits(problem):
         memory = TreeMemory.of(problem)

@@ -7,10 +7,12 @@ from typing import Any
 from elbowroom.kernels.warm import announce, is_loaded, without_collection
 from elbowroom.models.tiny import two_stumps
 from elbowroom.problem import LinearRule, RecourseProblem
-from elbowroom.problem.rooms import Shape
+from elbowroom.problem.shapes import Shape, is_round, unknown_to
 from elbowroom.search.contract import Clock, Ending, Referee
 from elbowroom.search.rehearsal import rehearse
 from elbowroom.search.trees.memory import TreeMemory
+
+SHAPES = (Shape.BOX, Shape.BALL, Shape.DIAMOND)
 
 
 class TreeEngine:
@@ -23,6 +25,9 @@ class TreeEngine:
             self._memory[memory.target_index, memory.probability] = memory
 
     def refuses(self, problem: RecourseProblem) -> str | None:
+        unknown = unknown_to("the engine for trees", SHAPES, problem.walls.shape)
+        if unknown is not None:
+            return unknown
         if any(isinstance(rule, LinearRule) for rule in problem.rules):
             return (
                 f"LinearRule is not supported for {_rooms(problem.walls.shape)} on trees; leave it out, express it by bounds on single "
@@ -40,13 +45,13 @@ class TreeEngine:
 
     def search(self, problem: RecourseProblem, referee: Referee, clock: Clock, seed: int) -> Ending:
         memory = self._memory_for(problem)
-        if problem.walls.shape is Shape.BOX:
-            from elbowroom.search.trees.branch import search_boxes
+        if is_round(problem.walls.shape):
+            from elbowroom.search.trees.ball import search_balls
 
-            return search_boxes(problem, referee, clock, seed, memory)
-        from elbowroom.search.trees.ball import search_balls
+            return search_balls(problem, referee, clock, seed, memory)
+        from elbowroom.search.trees.branch import search_boxes
 
-        return search_balls(problem, referee, clock, seed, memory)
+        return search_boxes(problem, referee, clock, seed, memory)
 
     def _memory_for(self, problem: RecourseProblem) -> TreeMemory:
         """Of this model and target; a memory that does not fit (another model or space) is replaced."""
@@ -58,14 +63,14 @@ class TreeEngine:
 
 def largest_kernel(shape: Shape) -> Any:
     """Of those that questions about rooms of this shape need: what takes longest to compile, and is compiled last."""
-    if shape is Shape.BOX:
-        from elbowroom.search.trees.expand import expand
+    if is_round(shape):
+        from elbowroom.search.trees.ball_entry import run
 
-        return expand
-    from elbowroom.search.trees.ball_entry import run
+        return run
+    from elbowroom.search.trees.expand import expand
 
-    return run
+    return expand
 
 
 def _rooms(shape: Shape) -> str:
-    return "boxes" if shape is Shape.BOX else "balls and diamonds"
+    return "balls and diamonds" if is_round(shape) else "boxes"

@@ -16,7 +16,7 @@ import numpy as np
 from elbowroom.models import TreeEnsemble
 from elbowroom.numerics import Bools, Floats, next_up
 from elbowroom.problem import AtMost, RecourseProblem
-from elbowroom.problem.rooms import Shape
+from elbowroom.problem.shapes import Shape, unknown_to
 from elbowroom.result.certificate import Certificate
 from elbowroom.search.adversarial.center import farthest
 from elbowroom.search.adversarial.chain import breakpoints
@@ -26,6 +26,7 @@ from elbowroom.search.adversarial.scenario import Scenario
 from elbowroom.search.contract import Clock, Ending, Referee
 from elbowroom.search.solvers.protocol import Chain, SolverName, open_solver
 
+SHAPES = (Shape.BOX, Shape.BALL, Shape.DIAMOND)
 _ATTEMPTS = 20  # solutions of the program, or nearest leaves, that are shown to the judge
 _REACHES = tuple(4.0**k for k in range(11))  # only with linear rules on unlimited columns
 
@@ -42,7 +43,7 @@ class OneLeafEngine:
                 f"method='one_leaf' needs a model with axis-aligned leaves, not {problem.model.info.source}; "
                 "use method='auto' or method='adversarial'"
             )
-        return None
+        return unknown_to("the engine for rooms inside one leaf", SHAPES, problem.walls.shape)
 
     def prepare(self, shape: Shape) -> None:
         """There is nothing to compile."""
