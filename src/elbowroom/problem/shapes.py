@@ -60,8 +60,8 @@ def unknown_to(who: str, known: Collection[Shape], shape: Shape) -> str | None:
     """The words by which a judge or an engine refuses a shape that it was not written for; None if it knows the shape."""
     if shape in known:
         return None
-    name = shape.value if isinstance(shape, Shape) else repr(shape)
-    return f"{who} does not know the shape {name}; it knows {', '.join(s.value for s in known)}"
+    name = str(shape) if isinstance(shape, Shape) else repr(shape)
+    return f"{who} does not know the shape {name}; it knows {', '.join(map(str, known))}"
 
 
 def check_known(shape: Shape, known: Collection[Shape], who: str) -> None:
