@@ -75,20 +75,22 @@ class Cells:
         grouped = in_group[active]
         tree_start, rows, entry_start, entries = _restricted(model.leaves, body, active, start, last)
         return cls(
-            active,
-            start,
-            first,
-            last,
-            _costs(body, active, start, first, last, grouped),
-            home,
-            np.where(grouped & (body.lower[active] > 0.0), 1, 0).astype(np.int64),
-            np.where(grouped & (body.upper[active] < 1.0), 0, np.diff(start) - 1).astype(np.int64),
-            np.cumsum([0, *(len(g) for g in groups)], dtype=np.int64),
-            np.array([i for g in groups for i in g], dtype=np.int64),
-            tree_start,
-            rows,
-            entry_start,
-            *entries,
+            columns=active,
+            start=start,
+            first=first,
+            last=last,
+            cost=_costs(body, active, start, first, last, grouped),
+            home=home,
+            root_low=np.where(grouped & (body.lower[active] > 0.0), 1, 0).astype(np.int64),
+            root_high=np.where(grouped & (body.upper[active] < 1.0), 0, np.diff(start) - 1).astype(np.int64),
+            group_start=np.cumsum([0, *(len(g) for g in groups)], dtype=np.int64),
+            group_member=np.array([i for g in groups for i in g], dtype=np.int64),
+            tree_start=tree_start,
+            rows=rows,
+            entry_start=entry_start,
+            entry_column=entries[0],
+            entry_low=entries[1],
+            entry_high=entries[2],
         )
 
     def nearest_point(self, body: Body, low: Ints, high: Ints) -> Floats:

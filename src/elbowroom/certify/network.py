@@ -201,8 +201,8 @@ class _Question:
                 node.phases,
                 node.inputs,
                 self.tangents,
-                price * (biggest + TINY),
-                left,
+                price=price * (biggest + TINY),
+                seconds=left,
             )
             if relaxed is None:
                 break

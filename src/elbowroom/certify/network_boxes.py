@@ -183,8 +183,9 @@ class BoxSearch:
             return _Looked(value, point, node, None, False)
         inherited = np.isin(node.neurons, N)
         program = BoxProgram(
-            self.solver, z0, a, v, at, P, N, node.neurons[inherited], node.cuts[inherited][:, columns] * width
-        )
+            solver=self.solver, z0=z0, a=a, v=v, at=at, P=P, N=N,
+            neurons=node.neurons[inherited], slopes=node.cuts[inherited][:, columns] * width,
+        )  # fmt: skip
         value = self._cut(program, at, inputs, columns, width, fresh=not inherited.any())
         point = inputs.lower.copy()
         point[columns] += program.t * width
@@ -196,7 +197,7 @@ class BoxSearch:
         in_x = np.zeros((len(cuts), W.shape[1]))
         in_x[:, columns] = cuts / width
         wide = width > self._narrow[columns]
-        column = self._column(columns, wide, a, z0, v, N, P, program.t, program.heights)
+        column = self._column(columns, wide, program)
         return _Looked(value, point, _Node(inputs, neurons, in_x), column, not P.size)
 
     def _cut(
@@ -227,7 +228,10 @@ class BoxSearch:
             return value
         self.looks += 1
         work = min(_WORK * self.looks, _MOST_WORK)
-        cornered = proven_at_corners(f.layer, f.out, f.constant, at, inputs, theta, beta, self.needed, work)
+        cornered = proven_at_corners(
+            layer=f.layer, out=f.out, constant=f.constant, at=at, inputs=inputs, theta=theta, beta=beta,
+            needed=self.needed, work=work,
+        )  # fmt: skip
         return value if cornered is None else cornered
 
     def _descend(self, x: Floats, inputs: InputSet) -> Floats:
@@ -243,21 +247,11 @@ class BoxSearch:
             x, best = corner, value
         return x
 
-    def _column(
-        self,
-        columns: Ints,
-        wide: Bools,
-        a: Floats,
-        z0: Floats,
-        v: Floats,
-        N: Ints,
-        P: Ints,
-        t: Floats,
-        heights: Floats,
-    ) -> int | None:
+    def _column(self, columns: Ints, wide: Bools, program: BoxProgram) -> int | None:
         """The input to split: far from its ends, and with much weight in neurons whose relaxation errs."""
-        z = z0 + a @ t
-        loss = np.maximum(-v[N] * (heights - np.maximum(z[N], 0.0)), 0.0)
+        a, v, N, P, t = program.a, program.v, program.N, program.P, program.t
+        z = program.z0 + a @ t
+        loss = np.maximum(-v[N] * (program.heights - np.maximum(z[N], 0.0)), 0.0)
         score = np.where(wide, np.minimum(t, 1.0 - t) * (loss @ np.abs(a[N])), 0.0)
         if not score.max(initial=0.0) > 0.0:
             open_ = np.concatenate([N, P])

@@ -74,7 +74,10 @@ def relax(
 ) -> Relaxed | None:
     """Minimize row . h_last over the relaxation; ``tangents`` stand for the ball, and grow with every call."""
     frame = _Frame.of(inputs)
-    solution = _solve(row, hidden, intervals, phases, inputs, frame, tangents, price, seconds)
+    solution = _solve(
+        row=row, hidden=hidden, intervals=intervals, phases=phases, inputs=inputs, frame=frame, tangents=tangents,
+        price=price, seconds=seconds,
+    )  # fmt: skip
     if solution is not None and _needs_tangents(inputs.body.shape):
         y = _budget_coordinates(inputs, solution.point)
         length = float(np.sqrt(y @ y))

@@ -125,15 +125,15 @@ def space_out(space: Space) -> dict[str, Any]:
 def space_in(entry: Reader) -> Space:
     features = tuple(
         Feature(
-            f.at("name").text(),
-            f.at("kind").choice(Kind),
-            f.at("lower").number(infinite=True),
-            f.at("upper").number(infinite=True),
-            f.at("immutable").truth(),
-            f.at("direction").choice(Direction),
-            f.at("scale").number(),
-            f.at("weight").number(),
-            None if f.at("unit").value is None else f.at("unit").text(),
+            name=f.at("name").text(),
+            kind=f.at("kind").choice(Kind),
+            lower=f.at("lower").number(infinite=True),
+            upper=f.at("upper").number(infinite=True),
+            immutable=f.at("immutable").truth(),
+            direction=f.at("direction").choice(Direction),
+            scale=f.at("scale").number(),
+            weight=f.at("weight").number(),
+            unit=None if f.at("unit").value is None else f.at("unit").text(),
         )
         for f in entry.at("features").items()
     )

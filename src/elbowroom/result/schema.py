@@ -145,37 +145,37 @@ def _region_in(top: Reader, where: str) -> Region:
         raise top.at("target").wrong("the target of the certificate")
     status = top.at("status").name_of(Status, (Status.OPTIMAL, Status.CERTIFIED))
     return Region(
-        status,
-        space,
-        factual,
-        label_in(top.at("predicted")),
-        target,
-        room_in(top.at("room")),
-        metric,
-        distance,
-        top.at("lower_bound").number(),
-        certificate,
-        top.at("method").text(),
-        top.at("seconds").number(),
-        top.at("source").text(),
-        _trace_in(top),
+        status=status,
+        space=space,
+        factual_values=factual,
+        predicted=label_in(top.at("predicted")),
+        target=target,
+        room=room_in(top.at("room")),
+        metric=metric,
+        distance=distance,
+        lower_bound=top.at("lower_bound").number(),
+        certificate=certificate,
+        method=top.at("method").text(),
+        seconds=top.at("seconds").number(),
+        source=top.at("source").text(),
+        trace=_trace_in(top),
     )
 
 
 def _no_region_in(top: Reader) -> NoRegion:
     space = space_in(top.at("space"))
     return NoRegion(
-        top.at("status").name_of(Status, (Status.NONE_EXISTS, Status.UNKNOWN)),
-        top.at("reason").text(),
-        space,
-        top.at("factual").floats(len(space.names)),
-        target_in(top.at("target")),
-        room_in(top.at("room")),
-        top.at("distance_norm").choice(Distance),
-        top.at("lower_bound").number(infinite=True),
-        top.at("method").text(),
-        top.at("seconds").number(),
-        _trace_in(top),
+        status=top.at("status").name_of(Status, (Status.NONE_EXISTS, Status.UNKNOWN)),
+        reason=top.at("reason").text(),
+        space=space,
+        factual_values=top.at("factual").floats(len(space.names)),
+        target=target_in(top.at("target")),
+        room=room_in(top.at("room")),
+        metric=top.at("distance_norm").choice(Distance),
+        lower_bound=top.at("lower_bound").number(infinite=True),
+        method=top.at("method").text(),
+        seconds=top.at("seconds").number(),
+        trace=_trace_in(top),
     )
 
 
