@@ -31,7 +31,7 @@ from elbowroom.certify.relaxation import Relaxed, relax
 from elbowroom.models import Affine, ReluNetwork
 from elbowroom.models.margins import network_margins
 from elbowroom.numerics import TINY, Floats
-from elbowroom.problem import Body, Shape, Target
+from elbowroom.problem import Body, Shape, Target, allowed_categories
 from elbowroom.problem.shapes import is_euclidean, is_round
 from elbowroom.result import Certificate, Counterexample, Undecided, Verdict
 
@@ -100,7 +100,7 @@ def _categories(body: Body) -> Iterator[InputSet]:
     choices = []
     for members in body.free_groups:
         low, high = body.lower[members], body.upper[members]
-        allowed = [c for c in np.eye(members.size) if ((low <= c) & (c <= high)).all()]
+        allowed = np.eye(members.size)[allowed_categories(low, high)]
         choices.append([dict(zip(members.tolist(), c.tolist(), strict=True)) for c in allowed])
     for combination in product(*choices):
         yield InputSet.all_of(body, {f: v for part in combination for f, v in part.items()})

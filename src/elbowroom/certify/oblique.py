@@ -28,7 +28,7 @@ from elbowroom.certify.inputs import InputSet
 from elbowroom.models import ObliqueEnsemble
 from elbowroom.models.margins import tree_margins
 from elbowroom.numerics import Bools, Floats, Ints, gamma
-from elbowroom.problem import Body, Shape, Target, shapes
+from elbowroom.problem import Body, Shape, Target, allowed_categories, shapes
 from elbowroom.result import Certificate, Counterexample, Undecided, Verdict
 
 SHAPES: Final = (Shape.BOX, Shape.BALL, Shape.DIAMOND)
@@ -77,7 +77,7 @@ def _categories(body: Body) -> Iterator[InputSet]:
     choices = []
     for members in body.free_groups:
         low, high = body.lower[members], body.upper[members]
-        allowed = [c for c in np.eye(members.size) if ((low <= c) & (c <= high)).all()]
+        allowed = np.eye(members.size)[allowed_categories(low, high)]
         choices.append([dict(zip(members.tolist(), c.tolist(), strict=True)) for c in allowed])
     for combination in product(*choices):
         yield InputSet.all_of(body, {f: v for part in combination for f, v in part.items()})

@@ -91,7 +91,9 @@ class Explainer:
         """The engine, if it takes the question; compiled code is loaded (once after installation: made) before a clock
         starts."""
         engine = self._engine(method)
-        method.demand(engine, problem)
+        refusal = engine.refuses(problem)
+        if refusal is not None:
+            raise InputError(refusal)
         engine.prepare(problem.walls.shape)
         return engine
 

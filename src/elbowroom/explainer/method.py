@@ -6,8 +6,7 @@ from enum import Enum
 from typing import assert_never
 
 from elbowroom.errors import InputError, UnsupportedModel
-from elbowroom.models import Model
-from elbowroom.problem import RecourseProblem
+from elbowroom.models import Model, TreeEnsemble
 from elbowroom.search.contract import Engine
 from elbowroom.search.engines import engine_for
 
@@ -48,12 +47,11 @@ class Method(Enum):
             case Method.ONE_LEAF:
                 from elbowroom.search.trees.one_leaf import OneLeafEngine
 
+                if not isinstance(model, TreeEnsemble):
+                    raise UnsupportedModel(
+                        f"method='one_leaf' needs a model with axis-aligned leaves, not {model.info.source}; "
+                        "use method='auto' or method='adversarial'"
+                    )
                 return OneLeafEngine()
             case _ as never:
                 assert_never(never)
-
-    def demand(self, engine: Engine, problem: RecourseProblem) -> None:
-        """Raise what the engine cannot answer, before anything is computed; the same for every row."""
-        refusal = engine.refuses(problem)
-        if refusal is not None:
-            raise (UnsupportedModel if self is Method.ONE_LEAF else InputError)(refusal)

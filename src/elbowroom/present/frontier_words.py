@@ -12,8 +12,8 @@ from rich.text import Text
 
 from elbowroom.errors import InputError
 from elbowroom.present.numbers import about
+from elbowroom.problem.reader import number_out
 from elbowroom.result.frontier import Frontier
-from elbowroom.result.reader import number_out
 from elbowroom.result.region import Region
 from elbowroom.result.status import Status
 

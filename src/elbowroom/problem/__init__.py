@@ -1,6 +1,8 @@
 """What is asked: the space of features, the room, the distance, the rules, the target; frozen and checked at birth."""
 
 from elbowroom.problem.body import Body
+from elbowroom.problem.categories import allowed_categories
+from elbowroom.problem.conditions import Conditions, Takes
 from elbowroom.problem.distances import Distance, Metric
 from elbowroom.problem.problem import RecourseProblem
 from elbowroom.problem.rooms import Ball, Box, Diamond, Room, Walls
@@ -14,6 +16,7 @@ __all__ = [
     "Ball",
     "Body",
     "Box",
+    "Conditions",
     "Diamond",
     "Direction",
     "Distance",
@@ -27,6 +30,8 @@ __all__ = [
     "Rule",
     "Shape",
     "Space",
+    "Takes",
     "Target",
     "Walls",
+    "allowed_categories",
 ]

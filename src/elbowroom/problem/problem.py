@@ -12,10 +12,10 @@ from elbowroom.errors import InputError
 from elbowroom.models.base import Label, Model
 from elbowroom.numerics import Bools, Floats
 from elbowroom.problem.body import Body
+from elbowroom.problem.conditions import Conditions, changed
 from elbowroom.problem.distances import Distance, Metric
-from elbowroom.problem.given import is_list
 from elbowroom.problem.rooms import Room, Walls
-from elbowroom.problem.rules import AtMost, LinearRule, Rule
+from elbowroom.problem.rules import Rule, check_rules, parse_rules
 from elbowroom.problem.space import Direction, Space
 from elbowroom.problem.target import Target
 
@@ -50,18 +50,14 @@ class RecourseProblem:
         factual = space.row(row)
         if target is None:
             target = Target.other(model.info, _class_of(model, factual))
-        if isinstance(rules, (AtMost, LinearRule)):
-            rules = (rules,)
-        if not is_list(rules):
-            raise InputError(f"rules={rules!r}: give a list of AtMost(k) and LinearRule({{...}}, low, high)")
         return cls(
-            model,
-            space,
-            factual,
-            Target.parse(target, model.info),
-            room,
-            Distance.parse(distance),
-            tuple(rules),
+            model=model,
+            space=space,
+            factual=factual,
+            target=Target.parse(target, model.info),
+            room=room,
+            distance=Distance.parse(distance),
+            rules=parse_rules(rules),
         )
 
     def __post_init__(self) -> None:
@@ -69,12 +65,8 @@ class RecourseProblem:
             raise InputError(
                 f"the space has columns {list(self.space.names)}, the model has {list(self.model.info.names)}"
             )
-        for rule in self.rules:
-            if not isinstance(rule, (AtMost, LinearRule)):
-                raise InputError(f"rule {rule!r} is unknown; use AtMost(k) or LinearRule({{...}}, low, high)")
-            if isinstance(rule, LinearRule):
-                rule.row(self.space)
-        _ = self.walls, self.target_index
+        check_rules(self.rules)
+        _ = self.conditions, self.walls, self.target_index
 
     @cached_property
     def predicted(self) -> Label:
@@ -84,6 +76,11 @@ class RecourseProblem:
     @cached_property
     def target_index(self) -> int:
         return self.target.index(self.model.info)
+
+    @cached_property
+    def conditions(self) -> Conditions:
+        """What the rules come down to; engines read this instead of the rules."""
+        return Conditions.merged(rule.lower(self.space, self.factual) for rule in self.rules)
 
     @cached_property
     def walls(self) -> Walls:
@@ -143,29 +140,24 @@ class RecourseProblem:
 
     def changed(self, center: Floats) -> Bools:
         """What `AtMost` counts: columns outside groups that differ from the factual at all, then groups that do."""
-        differs = center != self.factual
-        groups = [bool(differs[members].any()) for members in self.space.members]
-        return np.concatenate([differs & (self.space.group_of < 0), np.array(groups, dtype=np.bool_)])
+        return changed(self.space, self.factual, center)
 
     def admissible(self, center: Floats) -> bool:
-        """True if the centre obeys limits, whole numbers, one-hot groups and rules (exactly; rules to rounding)."""
-        if not np.isfinite(center).all() or ((center < self.lower) | (center > self.upper)).any():
-            return False
-        if (self.space.whole & (center != np.floor(center))).any():
-            return False
-        if any(center[m].sum() != 1.0 for m in self.space.members):
-            return False
-        for rule in self.rules:
-            match rule:
-                case AtMost():
-                    if int(self.changed(center).sum()) > rule.changes:
-                        return False
-                case LinearRule():
-                    row = rule.row(self.space)
-                    slack = 1e-9 * float(np.abs(row) @ np.abs(center))
-                    if not rule.low - slack <= float(row @ center) <= rule.high + slack:
-                        return False
-        return True
+        """True if the centre obeys limits, whole numbers, one-hot groups and rules (exactly; linear rules to rounding)."""
+        return self.why_inadmissible(center) is None
+
+    def why_inadmissible(self, center: Floats) -> str | None:
+        """The first limit, whole number, one-hot group or rule that the centre breaks, by name; None if it breaks none."""
+        space = self.space
+        outside = ~np.isfinite(center) | (center < self.lower) | (center > self.upper)
+        for f in np.flatnonzero(outside):
+            return f"column {space.names[f]!r}: {center[f]} lies outside [{self.lower[f]}, {self.upper[f]}]"
+        for f in np.flatnonzero(space.whole & (center != np.floor(center))):
+            return f"column {space.names[f]!r}: {center[f]} is not a whole number"
+        for group, members in zip(space.groups, space.members, strict=True):
+            if center[members].sum() != 1.0:
+                return f"one-hot group {group.name!r}: its columns add up to {center[members].sum()}, not to 1"
+        return self.conditions.broken_by(space, self.factual, center)
 
 
 def _class_of(model: Model, row: Floats) -> int:

@@ -8,11 +8,11 @@ from typing import Any, Final
 import numpy as np
 
 from elbowroom.errors import InputError
+from elbowroom.problem.reader import Reader, number_out
 from elbowroom.problem.rooms import Box, Radius, Room, room_of
 from elbowroom.problem.shapes import Shape
 from elbowroom.problem.space import Direction, Feature, Group, Kind, Space
 from elbowroom.problem.target import Target
-from elbowroom.result.reader import Reader, number_out
 
 ROOMS: Final = {shape.value: room_of(shape) for shape in Shape}
 LABELS: Final[dict[str, type[bool] | type[int] | type[float] | type[str]]] = {

@@ -20,6 +20,7 @@ import numpy as np
 from elbowroom.errors import InputError
 from elbowroom.problem.body import Body
 from elbowroom.problem.distances import Distance, Metric
+from elbowroom.problem.reader import Reader, number_out
 from elbowroom.problem.shapes import Shape
 from elbowroom.result.certificate import Certificate
 from elbowroom.result.question_json import (
@@ -33,7 +34,6 @@ from elbowroom.result.question_json import (
     target_in,
     target_out,
 )
-from elbowroom.result.reader import Reader, number_out
 from elbowroom.result.region import NoRegion, Region
 from elbowroom.result.status import Status, Step
 

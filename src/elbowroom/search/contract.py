@@ -9,13 +9,14 @@ the judge refuses (a `Counterexample`) is a new cut for the engine. ``clock.repo
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
 from elbowroom.numerics import TOLERANCES, Floats
+from elbowroom.problem.conditions import Takes
 from elbowroom.problem.problem import RecourseProblem
-from elbowroom.problem.shapes import Shape
+from elbowroom.problem.shapes import Shape, unknown_to
 from elbowroom.result.certificate import Verdict
 from elbowroom.result.status import Step
 
@@ -88,6 +89,17 @@ class Clock:
         self.trace.append(step)
         if self._on_progress is not None:
             self._on_progress(step)
+
+
+def refusal(problem: RecourseProblem, who: str, shapes: Collection[Shape], takes: Takes) -> str | None:
+    """The words in which an engine refuses a shape or a condition that it was not written for; None if it takes all."""
+    unknown = unknown_to(who, shapes, problem.walls.shape)
+    if unknown is not None:
+        return unknown
+    beyond = problem.conditions.beyond(takes)
+    if beyond is None:
+        return None
+    return f"{who} does not take {beyond}; leave the rule out, or try another method"
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from elbowroom.numerics import Floats, Ints
-from elbowroom.problem import AtMost, Distance, LinearRule, RecourseProblem
+from elbowroom.problem import Distance, RecourseProblem, allowed_categories
+from elbowroom.problem.conditions import ROW_SLACK
 from elbowroom.search.adversarial.master import Master, Stance
 from elbowroom.search.adversarial.matrix import Builder, NormRow
 from elbowroom.search.solvers.tolerances import EPSILONS
@@ -90,7 +91,7 @@ def add_center(builder: Builder, problem: RecourseProblem, reach: float, stance:
         )
     current = np.array([columns[m[np.argmax(problem.factual[m])]] for m in problem.space.members], dtype=np.int64)
     _add_distance(builder, problem, moves, current, most)
-    _add_linear_rules(builder, problem, columns, np.maximum(np.abs(lower), np.abs(upper)), stance)
+    _add_rows(builder, problem, columns, np.maximum(np.abs(lower), np.abs(upper)), stance)
     _add_at_most(builder, problem, moves, most, current)
     return CenterBlock(columns, lower, upper)
 
@@ -126,28 +127,25 @@ def _add_distance(builder: Builder, problem: RecourseProblem, moves: Ints, curre
     builder.row(np.append(columns, t), np.append(-weight, k), -float(offset.sum()))
 
 
-def _add_linear_rules(
-    builder: Builder, problem: RecourseProblem, columns: Ints, biggest: Floats, stance: Stance
-) -> None:
-    """A rule holds up to 1e-9 of its terms (`RecourseProblem.admissible`): a proof grants that, a candidate does not ask."""
-    for rule in problem.rules:
-        if isinstance(rule, LinearRule):
-            row = rule.row(problem.space)
-            used = np.flatnonzero(row)
-            granted = 2e-9 * float(np.abs(row[used]) @ biggest[used]) if stance is Stance.PROVE else 0.0
-            builder.row(columns[used], row[used], rule.low - granted, rule.high + granted)
+def _add_rows(builder: Builder, problem: RecourseProblem, columns: Ints, biggest: Floats, stance: Stance) -> None:
+    """A row of the conditions holds up to a share of its terms: a proof grants twice that, a candidate does not ask."""
+    for row in problem.conditions.rows:
+        used = np.flatnonzero(row.coefficients)
+        values = row.coefficients[used]
+        granted = 2.0 * ROW_SLACK * float(np.abs(values) @ biggest[used]) if stance is Stance.PROVE else 0.0
+        builder.row(columns[used], values, row.low - granted, row.high + granted)
 
 
 def _add_at_most(builder: Builder, problem: RecourseProblem, moves: Ints, most: Floats, current: Ints) -> None:
-    limits = [rule.changes for rule in problem.rules if isinstance(rule, AtMost)]
-    if not limits:
+    limit = problem.conditions.most_changes
+    if limit is None:
         return
     changed = builder.columns(moves.size, 0.0, 1.0, True)
     for c, m, biggest in zip(changed, moves, most, strict=True):
         builder.row([m, c], [1.0, -float(biggest) * (1.0 + EPSILONS.outwards)], -np.inf, 0.0)
     row = np.concatenate([changed, current])
     values = np.concatenate([np.ones(changed.size), -np.ones(current.size)])
-    builder.row(row, values, -np.inf, float(min(limits)) - current.size)
+    builder.row(row, values, -np.inf, float(limit) - current.size)
 
 
 def tidy(problem: RecourseProblem, x: Floats) -> Floats:
@@ -159,15 +157,15 @@ def tidy(problem: RecourseProblem, x: Floats) -> Floats:
     center = np.where(home, problem.factual, center)
     center = np.clip(center, problem.lower, problem.upper)
     for members in problem.space.members:
-        allowed = (problem.upper[members] >= 1.0) & (problem.lower[members].sum() - problem.lower[members] <= 0.0)
+        allowed = allowed_categories(problem.lower[members], problem.upper[members])
         pick = int(np.argmax(np.where(allowed, x[members], -np.inf)))
         center[members] = np.eye(members.size)[pick]
-    limits = [rule.changes for rule in problem.rules if isinstance(rule, AtMost)]
-    if limits:
+    limit = problem.conditions.most_changes
+    if limit is not None:
         moves = problem.metric.moves(problem.factual, center)[: center.size]
         groups = int((problem.metric.moves(problem.factual, center)[center.size :] > 0).sum())
         order = np.argsort(-moves)
-        for f in order[max(min(limits) - groups, 0) :]:
+        for f in order[max(limit - groups, 0) :]:
             if problem.space.group_of[f] < 0 and moves[f] <= 1e-6 * max(1e-300, float(moves.max())):
                 center[f] = float(np.clip(problem.factual[f], problem.lower[f], problem.upper[f]))
     return center + 0.0

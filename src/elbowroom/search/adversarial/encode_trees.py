@@ -22,7 +22,7 @@ import numpy as np
 from elbowroom.models import TreeEnsemble
 from elbowroom.models.margins import tree_margins
 from elbowroom.numerics import Bools, Floats, Ints, gamma
-from elbowroom.problem import AtMost, Distance, LinearRule, RecourseProblem
+from elbowroom.problem import Distance, RecourseProblem
 from elbowroom.problem.shapes import is_round
 from elbowroom.search.adversarial.attack_trees import TreeAttack
 from elbowroom.search.adversarial.center import add_center, bounds_within, tidy
@@ -58,7 +58,7 @@ class TreeFamily:
         self.margins = tree_margins(model, problem.target_index, problem.target.probability)
         self.splits = Splits.of(model)
         self.tree_of_leaf = np.repeat(np.arange(self.leaves.n_trees), np.diff(self.leaves.offsets))
-        self.linear_rules = any(isinstance(rule, LinearRule) for rule in problem.rules)
+        self.linear_rules = bool(problem.conditions.rows)
         self.needs_reach = self.linear_rules
         self.no_goods: list[tuple[int, Ints]] = []
         self.exact: list[int] = []  # scenarios that a candidate must also bear at their true length
@@ -267,8 +267,8 @@ class TreeFamily:
 
     def _add_at_most(self, builder: Builder, axes: dict[int, CellAxis]) -> None:
         problem = self.problem
-        limits = [rule.changes for rule in problem.rules if isinstance(rule, AtMost)]
-        if not limits:
+        limit = problem.conditions.most_changes
+        if limit is None:
             return
         columns, values, already = [], [], 0.0
         for f in range(problem.factual.size):
@@ -288,4 +288,4 @@ class TreeFamily:
                 values.append(1.0)
             else:
                 already += float(problem.upper[now] < 1.0)
-        builder.row(np.array(columns, dtype=np.int64), np.array(values), -np.inf, float(min(limits)) - already)
+        builder.row(np.array(columns, dtype=np.int64), np.array(values), -np.inf, float(limit) - already)

@@ -17,8 +17,8 @@ import numpy as np
 
 from elbowroom.models import LinearModel, ObliqueEnsemble, ReluNetwork, TreeEnsemble
 from elbowroom.numerics import TOLERANCES, Floats
-from elbowroom.problem import RecourseProblem, Shape
-from elbowroom.problem.shapes import is_round, unknown_to
+from elbowroom.problem import RecourseProblem, Shape, Takes
+from elbowroom.problem.shapes import is_round
 from elbowroom.result.certificate import Certificate, Counterexample
 from elbowroom.search.adversarial.center import farthest
 from elbowroom.search.adversarial.family import Family
@@ -26,11 +26,12 @@ from elbowroom.search.adversarial.iterate import certified_radius
 from elbowroom.search.adversarial.master import Stance
 from elbowroom.search.adversarial.proof import prove
 from elbowroom.search.adversarial.scenario import Scenario, land, nothing_happens, scenario_of
-from elbowroom.search.contract import Clock, Ending, Referee
+from elbowroom.search.contract import Clock, Ending, Referee, refusal
 from elbowroom.search.solvers.protocol import Answer, Chain, Claim, Solver, SolverName, open_solver
 from elbowroom.search.solvers.tolerances import EPSILONS
 
 SHAPES = (Shape.BOX, Shape.BALL, Shape.DIAMOND)
+TAKES = Takes(rows=True, most_changes=True)
 _SEARCH_SHARE = 0.7  # of the time; the rest is kept for the proof of the lower bound
 _FIRST_SHARE = 0.1  # of the time, for the first region
 _FIRST_REACH, _REACH_STEP, _REACH_STEPS = 1.0, 4.0, 10
@@ -72,7 +73,7 @@ class AdversarialEngine:
         return [open_solver(self._name), *reserve]
 
     def refuses(self, problem: RecourseProblem) -> str | None:
-        return unknown_to("Algorithm 1", SHAPES, problem.walls.shape)
+        return refusal(problem, "Algorithm 1", SHAPES, TAKES)
 
     def prepare(self, shape: Shape) -> None:
         """There is nothing to compile."""

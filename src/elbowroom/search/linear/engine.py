@@ -8,23 +8,25 @@ from fractions import Fraction
 import numpy as np
 
 from elbowroom.models.linear import LinearModel
+from elbowroom.problem.conditions import Takes
 from elbowroom.problem.problem import RecourseProblem
-from elbowroom.problem.shapes import Shape, is_round, unknown_to
+from elbowroom.problem.shapes import Shape, is_round
 from elbowroom.result.certificate import Certificate, Counterexample
-from elbowroom.search.contract import Clock, Ending, Referee
+from elbowroom.search.contract import Clock, Ending, Referee, refusal
 from elbowroom.search.linear.adversary import Adversary
 from elbowroom.search.linear.question import Hopeless, Question, read_question
 from elbowroom.search.linear.tree import Tree
 
 METHOD = "linear"
 SHAPES = (Shape.BOX, Shape.BALL, Shape.DIAMOND)
+TAKES = Takes(rows=True, most_changes=True)
 
 
 class LinearEngine:
     """Exact for every room, distance, feature kind and rule. Keeps nothing between questions."""
 
     def refuses(self, problem: RecourseProblem) -> str | None:
-        return unknown_to("the engine for linear models", SHAPES, problem.walls.shape)
+        return refusal(problem, "the engine for linear models", SHAPES, TAKES)
 
     def prepare(self, shape: Shape) -> None:
         """There is nothing to compile."""

@@ -19,8 +19,8 @@ import numpy as np
 from elbowroom.models.linear import LinearModel
 from elbowroom.models.margins import AffineMargins, linear_margins
 from elbowroom.numerics import Bools, Floats, Ints
+from elbowroom.problem.categories import allowed_categories
 from elbowroom.problem.problem import RecourseProblem
-from elbowroom.problem.rules import AtMost, LinearRule
 from elbowroom.problem.shapes import Shape, is_round
 
 
@@ -105,7 +105,7 @@ def read_question(problem: RecourseProblem, model: LinearModel) -> Question | Ho
         return Hopeless(problem.trouble)
     space, factual = problem.space, problem.factual
     margins = linear_margins(model, problem.target_index, problem.target.probability)
-    weights, biases, needs, n_model, changes = _rows(problem, margins)
+    weights, biases, needs, n_model = _rows(problem, margins)
     grouped = space.group_of >= 0
     forced = (factual < problem.lower) | (factual > problem.upper)
     useful = (weights != 0).any(axis=0) & (problem.lower < problem.upper)
@@ -118,7 +118,7 @@ def read_question(problem: RecourseProblem, model: LinearModel) -> Question | Ho
     prices: list[float] = []
     must: list[bool] = []
     for g, members in enumerate(space.members):
-        allowed = _allowed(problem.lower[members], problem.upper[members])
+        allowed = allowed_categories(problem.lower[members], problem.upper[members])
         if not allowed.any():
             return Hopeless(f"one-hot group {space.groups[g].name!r}: its bounds leave no category")
         current = int(np.argmax(factual[members]))
@@ -157,35 +157,23 @@ def read_question(problem: RecourseProblem, model: LinearModel) -> Question | Ho
         problem.walls.shape,
         down,
         up,
-        changes,
+        problem.conditions.most_changes,
         factual.copy(),
     )
 
 
-def _rows(problem: RecourseProblem, margins: AffineMargins) -> tuple[Floats, Floats, Floats, int, int | None]:
-    """Weights, biases and needs: model rows first, then both sides of every linear rule; and the AtMost limit."""
+def _rows(problem: RecourseProblem, margins: AffineMargins) -> tuple[Floats, Floats, Floats, int]:
+    """Weights, biases and needs: model rows first, then both sides of every row of the conditions."""
     nearest_zero = np.where(
         (problem.lower > 0) | (problem.upper < 0), np.minimum(np.abs(problem.lower), np.abs(problem.upper)), 0.0
     )
     error = margins.affine.error_slope @ nearest_zero + margins.affine.error_constant
     weights, biases = [*margins.affine.weight], [*margins.affine.bias]
     needs = [*(margins.slack + error * (1.0 - 1e-9))]
-    changes: int | None = None
-    for rule in problem.rules:
-        match rule:
-            case AtMost():
-                changes = int(rule.changes) if changes is None else min(changes, int(rule.changes))
-            case LinearRule():
-                row = rule.row(problem.space)
-                for sign, limit in ((1.0, rule.low), (-1.0, -rule.high)):
-                    if np.isfinite(limit):
-                        weights.append(sign * row)
-                        biases.append(0.0)
-                        needs.append(limit)
-    return np.array(weights), np.array(biases), np.array(needs), margins.slack.size, changes
-
-
-def _allowed(lower: Floats, upper: Floats) -> Bools:
-    """Categories that the limits leave: the member may be 1 and every other member 0."""
-    blocking = lower > 0
-    return np.asarray((upper >= 1) & (blocking.sum() - blocking == 0), dtype=np.bool_)
+    for row in problem.conditions.rows:
+        for sign, limit in ((1.0, row.low), (-1.0, -row.high)):
+            if np.isfinite(limit):
+                weights.append(sign * row.coefficients)
+                biases.append(0.0)
+                needs.append(limit)
+    return np.array(weights), np.array(biases), np.array(needs), margins.slack.size

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from elbowroom.numerics import TOLERANCES
-from elbowroom.problem import Distance, RecourseProblem
-from elbowroom.problem.shapes import Shape, unknown_to
-from elbowroom.search.contract import Clock, Ending, Engine, Referee
+from elbowroom.problem import Distance, RecourseProblem, Takes
+from elbowroom.problem.shapes import Shape
+from elbowroom.search.contract import Clock, Ending, Engine, Referee, refusal
 from elbowroom.search.network.ascent import climb_and_settle
 from elbowroom.search.network.branching import End
 from elbowroom.search.network.candidates import Hunt
@@ -20,6 +20,7 @@ from elbowroom.search.network.shallow import ShallowTree
 
 METHOD = "network"
 SHAPES = (Shape.BOX, Shape.BALL, Shape.DIAMOND)
+TAKES = Takes(rows=True, most_changes=True)
 SLOW, FAST = 1.12, 2.0  # growth of trial cutoffs
 EASY = 3  # nodes of a tree after which the next cutoff may grow faster
 FARTHEST = 1e6  # open features: beyond this distance nobody looks for a region
@@ -33,7 +34,7 @@ class NetworkEngine:
         self._beyond = beyond
 
     def refuses(self, problem: RecourseProblem) -> str | None:
-        return unknown_to("the engine for networks", SHAPES, problem.walls.shape)
+        return refusal(problem, "the engine for networks", SHAPES, TAKES)
 
     def prepare(self, shape: Shape) -> None:
         """The kernels are few and small, and the same for all shapes."""

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from elbowroom.numerics import Bools, Floats, Ints
-from elbowroom.problem import AtMost, Distance, LinearRule, RecourseProblem
+from elbowroom.problem import Distance, RecourseProblem
+from elbowroom.problem.conditions import ROW_SLACK
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +34,7 @@ class Moves:
     step: Floats  # (moves,): distance of one whole step
     rows: Floats  # (rows, moves): group and rule rows
     row_low: Floats  # (rows,): rows @ v >= row_low
-    most_changes: int | None  # AtMost(k)
+    most_changes: int | None
 
     @classmethod
     def of(cls, problem: RecourseProblem) -> Moves:
@@ -113,28 +114,27 @@ class Moves:
                 row[members] = self.unit[members]
                 rows.append(row)
                 lows.append(1.0)
-        most: int | None = None
-        for rule in self.problem.rules:
-            match rule:
-                case AtMost():
-                    most = rule.changes if most is None else min(most, rule.changes)
-                case LinearRule():
-                    coefficients = rule.row(self.problem.space)
-                    row, size = self.pull(coefficients), np.abs(coefficients)
-                    at_factual = float(coefficients @ self.base)
-                    # a rule may be missed by 1e-9 of the size of its terms, which grow with the moves
-                    easier = (
-                        2e-9 * (size[self.plus] * (self.plus >= 0) + size[self.minus] * (self.minus >= 0)) * self.unit
-                    )
-                    slack = 2e-9 * float(size @ np.abs(self.base)) + 1e-300
-                    if np.isfinite(rule.low):
-                        rows.append(row + easier)
-                        lows.append(rule.low - at_factual - slack)
-                    if np.isfinite(rule.high):
-                        rows.append(easier - row)
-                        lows.append(at_factual - rule.high - slack)
+        conditions = self.problem.conditions
+        for rule in conditions.rows:
+            pulled, size = self.pull(rule.coefficients), np.abs(rule.coefficients)
+            at_factual = float(rule.coefficients @ self.base)
+            # a row may be missed by a share of the size of its terms, which grow with the moves; twice that is granted
+            easier = (
+                2.0
+                * ROW_SLACK
+                * (size[self.plus] * (self.plus >= 0) + size[self.minus] * (self.minus >= 0))
+                * self.unit
+            )
+            slack = 2.0 * ROW_SLACK * float(size @ np.abs(self.base)) + 1e-300
+            if np.isfinite(rule.low):
+                rows.append(pulled + easier)
+                lows.append(rule.low - at_factual - slack)
+            if np.isfinite(rule.high):
+                rows.append(easier - pulled)
+                lows.append(at_factual - rule.high - slack)
         matrix = np.array(rows).reshape(len(rows), self.size)
-        return Moves(**{**self.__dict__, "rows": matrix, "row_low": np.array(lows), "most_changes": most})
+        imposed = {"rows": matrix, "row_low": np.array(lows), "most_changes": conditions.most_changes}
+        return Moves(**{**self.__dict__, **imposed})
 
     @property
     def size(self) -> int:

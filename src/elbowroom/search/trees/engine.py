@@ -6,13 +6,14 @@ from typing import Any
 
 from elbowroom.kernels.warm import announce, is_loaded, without_collection
 from elbowroom.models.tiny import two_stumps
-from elbowroom.problem import LinearRule, RecourseProblem
-from elbowroom.problem.shapes import Shape, is_round, unknown_to
-from elbowroom.search.contract import Clock, Ending, Referee
+from elbowroom.problem import RecourseProblem, Takes
+from elbowroom.problem.shapes import Shape, is_round
+from elbowroom.search.contract import Clock, Ending, Referee, refusal
 from elbowroom.search.rehearsal import rehearse
 from elbowroom.search.trees.memory import TreeMemory
 
 SHAPES = (Shape.BOX, Shape.BALL, Shape.DIAMOND)
+TAKES = Takes(most_changes=True)  # only finitely many centres of boxes are searched: a row would need others
 
 
 class TreeEngine:
@@ -25,15 +26,7 @@ class TreeEngine:
             self._memory[memory.target_index, memory.probability] = memory
 
     def refuses(self, problem: RecourseProblem) -> str | None:
-        unknown = unknown_to("the engine for trees", SHAPES, problem.walls.shape)
-        if unknown is not None:
-            return unknown
-        if any(isinstance(rule, LinearRule) for rule in problem.rules):
-            return (
-                f"LinearRule is not supported for {_rooms(problem.walls.shape)} on trees; leave it out, express it by bounds on single "
-                "features, or ask with method='adversarial'"
-            )
-        return None
+        return refusal(problem, f"the engine for {_rooms(problem.walls.shape)} on trees", SHAPES, TAKES)
 
     def prepare(self, shape: Shape) -> None:
         largest = largest_kernel(shape)
@@ -73,4 +66,4 @@ def largest_kernel(shape: Shape) -> Any:
 
 
 def _rooms(shape: Shape) -> str:
-    return "balls and diamonds" if is_round(shape) else "boxes"
+    return "balls and diamonds" if shape in SHAPES and is_round(shape) else "boxes"

@@ -14,19 +14,20 @@ import math
 import numpy as np
 
 from elbowroom.models import TreeEnsemble
-from elbowroom.numerics import Bools, Floats, next_up
-from elbowroom.problem import AtMost, RecourseProblem
-from elbowroom.problem.shapes import Shape, unknown_to
+from elbowroom.numerics import Floats, next_up
+from elbowroom.problem import RecourseProblem, Takes, allowed_categories
+from elbowroom.problem.shapes import Shape
 from elbowroom.result.certificate import Certificate
 from elbowroom.search.adversarial.center import farthest
 from elbowroom.search.adversarial.chain import breakpoints
 from elbowroom.search.adversarial.encode_trees import Copy, TreeFamily
 from elbowroom.search.adversarial.master import Stance
 from elbowroom.search.adversarial.scenario import Scenario
-from elbowroom.search.contract import Clock, Ending, Referee
+from elbowroom.search.contract import Clock, Ending, Referee, refusal
 from elbowroom.search.solvers.protocol import Chain, SolverName, open_solver
 
 SHAPES = (Shape.BOX, Shape.BALL, Shape.DIAMOND)
+TAKES = Takes(rows=True, most_changes=True)
 _ATTEMPTS = 20  # solutions of the program, or nearest leaves, that are shown to the judge
 _REACHES = tuple(4.0**k for k in range(11))  # only with linear rules on unlimited columns
 
@@ -38,12 +39,7 @@ class OneLeafEngine:
         self._solver = solver
 
     def refuses(self, problem: RecourseProblem) -> str | None:
-        if not isinstance(problem.model, TreeEnsemble):
-            return (
-                f"method='one_leaf' needs a model with axis-aligned leaves, not {problem.model.info.source}; "
-                "use method='auto' or method='adversarial'"
-            )
-        return unknown_to("the engine for rooms inside one leaf", SHAPES, problem.walls.shape)
+        return refusal(problem, "the engine for rooms inside one leaf", SHAPES, TAKES)
 
     def prepare(self, shape: Shape) -> None:
         """There is nothing to compile."""
@@ -116,18 +112,17 @@ def _nearest_leaves(family: TreeFamily) -> list[Floats]:
 def _choose_categories(problem: RecourseProblem, center: Floats, low: Floats, high: Floats) -> bool:
     """Set every one-hot group to the factual's category if the leaf allows it, else to any that it allows."""
     for members in problem.space.members:
-        options = np.eye(members.size)
-        allowed: Bools = np.asarray(((options >= low[members]) & (options <= high[members])).all(axis=1))
+        allowed = allowed_categories(low[members], high[members])
         if not allowed.any():
             return False
         now = int(np.argmax(problem.factual[members]))
-        center[members] = options[now if allowed[now] else int(np.argmax(allowed))]
+        center[members] = np.eye(members.size)[now if allowed[now] else int(np.argmax(allowed))]
     return True
 
 
 def _few_changes(problem: RecourseProblem, center: Floats) -> bool:
-    changes = int(problem.changed(center).sum())
-    return all(changes <= rule.changes for rule in problem.rules if isinstance(rule, AtMost))
+    most = problem.conditions.most_changes
+    return most is None or int(problem.changed(center).sum()) <= most
 
 
 def _solutions(family: TreeFamily, solver: Chain, clock: Clock) -> list[Floats]:

@@ -16,7 +16,7 @@ from elbowroom.errors import InputError
 from elbowroom.kernels.bundle import Bundle
 from elbowroom.kernels.kernel import kernel
 from elbowroom.numerics import Bools, Floats, Ints
-from elbowroom.problem import AtMost, Distance, RecourseProblem
+from elbowroom.problem import Distance, RecourseProblem, allowed_categories
 from elbowroom.search.trees.cells import Dimensions
 from elbowroom.search.trees.positions import escapes, room_edges
 
@@ -145,7 +145,6 @@ class _Groups:
 
 def lay_out(problem: RecourseProblem, dimensions: Dimensions) -> Layout | str:
     """Positions of every dimension; or the reason why there is none."""
-    changes = _allowed_changes(problem)
     if problem.trouble is not None:
         return problem.trouble
     space, metric, norm = problem.space, problem.metric, problem.distance
@@ -155,7 +154,7 @@ def lay_out(problem: RecourseProblem, dimensions: Dimensions) -> Layout | str:
     columns, n_single = dimensions.columns, int(dimensions.group_start[0])
     groups, constants, moving_groups = _Groups(), [], []
     for g, members in enumerate(space.members):
-        allowed = _allowed_categories(problem, members)
+        allowed = allowed_categories(problem.lower[members], problem.upper[members])
         if not allowed.any():
             return f"one-hot group {space.groups[g].name!r}: the bounds of its columns leave no category"
         factual = int(np.argmax(problem.factual[members]))
@@ -184,6 +183,7 @@ def lay_out(problem: RecourseProblem, dimensions: Dimensions) -> Layout | str:
         )
     ignored = np.setdiff1d(np.arange(len(space.names)), columns)
     constants += away[ignored[space.group_of[ignored] < 0]].tolist()
+    most = problem.conditions.most_changes
     already = problem.changed(idle)  # what the limits alone force to change
     settled = already[columns[:n_single]].astype(np.int64)
     already[[len(space.names) + g for g in moving_groups]] = False  # these are counted when they move
@@ -228,7 +228,7 @@ def lay_out(problem: RecourseProblem, dimensions: Dimensions) -> Layout | str:
         np.isin(np.arange(columns.size), free[0]).astype(np.int64),
         MAXIMUM if norm is Distance.LINF else ADDITIVE,
         max([0.0, *constants]) if norm is Distance.LINF else float(sum(constants)),
-        changes - int(already.sum()),
+        (len(space.names) if most is None else min(most, len(space.names))) - int(already.sum()),
     )
     sizes = np.diff(pos_start[: n_single + 1]) - 1
     return Layout(
@@ -239,18 +239,6 @@ def lay_out(problem: RecourseProblem, dimensions: Dimensions) -> Layout | str:
         idle,
         dimensions,
     )
-
-
-def _allowed_changes(problem: RecourseProblem) -> int:
-    most = [int(rule.changes) for rule in problem.rules if isinstance(rule, AtMost)]
-    return min([len(problem.space.names), *most])
-
-
-def _allowed_categories(problem: RecourseProblem, members: Ints) -> Bools:
-    """Categories c with x_c = 1 and all other members 0 within the limits."""
-    may_be_one = (problem.upper[members] >= 1.0) & (problem.lower[members] <= 1.0)
-    not_zero = problem.lower[members] > 0.0
-    return np.asarray(may_be_one & (int(not_zero.sum()) - not_zero == 0))
 
 
 @kernel

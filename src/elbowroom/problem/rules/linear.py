@@ -1,0 +1,96 @@
+"""A linear form of the centre between two numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from elbowroom.errors import InputError
+from elbowroom.numerics import Floats
+from elbowroom.problem.conditions import Conditions, Row
+from elbowroom.problem.given import number, unknown
+from elbowroom.problem.reader import Reader, number_out
+from elbowroom.problem.rules.base import Rule
+from elbowroom.problem.space import Space
+
+
+@dataclass(frozen=True)
+class LinearRule(Rule):
+    """low <= sum over features of coefficient * value <= high, in raw units, for the centre."""
+
+    coefficients: Mapping[str, float]
+    low: float = -math.inf
+    high: float = math.inf
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.coefficients, Mapping):
+            raise InputError(f"LinearRule({self.coefficients!r}): give a mapping from column name to coefficient")
+        for side in ("low", "high"):
+            object.__setattr__(self, side, number(getattr(self, side), f"LinearRule {side}"))
+        checked = {str(k): number(v, f"LinearRule coefficient of {k!r}") for k, v in self.coefficients.items()}
+        object.__setattr__(self, "coefficients", checked)
+        if not checked or not all(math.isfinite(v) for v in checked.values()):
+            raise InputError("LinearRule needs at least one coefficient, all of them finite")
+        if math.isnan(self.low) or math.isnan(self.high) or self.low > self.high:
+            raise InputError(f"LinearRule: low {self.low} must not be above high {self.high}")
+        if self.low == math.inf or self.high == -math.inf:
+            raise InputError(
+                f"LinearRule: no number lies between {self.low} and {self.high}; leave a side out to open it"
+            )
+
+    def row(self, space: Space) -> Floats:
+        """The coefficients as an array over the columns of a space."""
+        row = np.zeros(len(space.names))
+        for name, value in self.coefficients.items():
+            if name not in space.position:
+                raise InputError(f"LinearRule: {unknown(name, space.names)}")
+            row[space.position[name]] = value
+        return row
+
+    def lower(self, space: Space, factual: Floats) -> Conditions:
+        return Conditions(rows=(Row(self.row(space), self.low, self.high, self.source),))
+
+    @property
+    def words(self) -> str:
+        """amount - 2 * salary is at most 0."""
+        total = ""
+        for name, value in self.coefficients.items():
+            sign = "-" if value < 0.0 else "+" if total else ""
+            size = "" if abs(value) == 1.0 else f"{_plain(abs(value))} * "
+            total += f" {sign} {size}{name}" if total else f"{sign}{size}{name}"
+        match math.isfinite(self.low), math.isfinite(self.high):
+            case True, True if self.low == self.high:
+                return f"{total} is {_plain(self.low)}"
+            case True, True:
+                return f"{total} lies between {_plain(self.low)} and {_plain(self.high)}"
+            case True, False:
+                return f"{total} is at least {_plain(self.low)}"
+            case False, True:
+                return f"{total} is at most {_plain(self.high)}"
+            case _:
+                return f"{total} is any number"
+
+    def fields(self) -> dict[str, Any]:
+        return {
+            "coefficients": {name: number_out(value) for name, value in self.coefficients.items()},
+            "low": number_out(self.low),
+            "high": number_out(self.high),
+        }
+
+    @classmethod
+    def read(cls, entry: Reader) -> LinearRule:
+        terms = entry.at("coefficients")
+        return cls(
+            {name: terms.at(name).number() for name in terms.mapping()},
+            entry.at("low").number(infinite=True),
+            entry.at("high").number(infinite=True),
+        )
+
+
+def _plain(value: float) -> str:
+    """The shortest decimal that reads back equal, without a needless .0."""
+    return repr(float(value)).removesuffix(".0")
