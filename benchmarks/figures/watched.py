@@ -10,7 +10,7 @@ import numpy as np
 from elbowroom import Box, Explainer
 from elbowroom.certify import certify
 from elbowroom.problem import RecourseProblem
-from elbowroom.result import Undecided, Verdict
+from elbowroom.result import Inadmissible, Verdict
 from elbowroom.search.adversarial.family import Family
 from elbowroom.search.adversarial.loop import _Loop, family_of
 from elbowroom.search.contract import Accept, Clock
@@ -39,8 +39,9 @@ class _Judge:
     problem: RecourseProblem
 
     def __call__(self, center: np.ndarray, seconds: float | None = None, /) -> Verdict:
-        if not self.problem.admissible(center):
-            return Undecided("not admissible")
+        broken = self.problem.why_inadmissible(center)
+        if broken is not None:
+            return Inadmissible(broken)
         return certify(self.problem.model, self.problem.target, self.problem.body(center), seconds or 60.0)
 
     def about(self, problem: RecourseProblem) -> Accept:

@@ -18,7 +18,7 @@ from elbowroom.certify.judge import certify
 from elbowroom.errors import InputError
 from elbowroom.numerics import Floats
 from elbowroom.problem import RecourseProblem, Shape
-from elbowroom.result import Certificate, Undecided, Verdict
+from elbowroom.result import Certificate, Inadmissible, Verdict
 from elbowroom.search import contract
 from elbowroom.search.adversarial import AdversarialEngine
 from elbowroom.search.contract import Clock
@@ -52,9 +52,10 @@ class Referee:
     def __call__(self, center: Floats, seconds: float | None = None, /) -> Verdict:
         center = np.asarray(center, dtype=np.float64) + 0.0
         self.asked.append(center)
-        if not self.problem.admissible(center):
+        trouble = self.problem.why_inadmissible(center)
+        if trouble is not None:
             self.inadmissible.append(center)
-            return Undecided("the centre is not admissible")
+            return Inadmissible(trouble)
         verdict = self.judge(center, seconds)
         distance = self.problem.measure(center)
         if isinstance(verdict, Certificate) and distance < self.distance:

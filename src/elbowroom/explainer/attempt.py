@@ -10,7 +10,7 @@ import numpy as np
 from elbowroom.certify.judge import certify
 from elbowroom.numerics import Floats
 from elbowroom.problem import RecourseProblem
-from elbowroom.result import Certificate, Undecided, Verdict
+from elbowroom.result import Certificate, Inadmissible, Undecided, Verdict
 from elbowroom.search.contract import Clock, Ending, Engine
 from elbowroom.search.frontier import INTERRUPTED, Known
 
@@ -34,8 +34,9 @@ class CertifyingReferee:
     def __call__(self, center: Floats, seconds: float | None = None, /) -> Verdict:
         """Judge a candidate, in so many seconds; the best accepted one is the answer."""
         center = np.asarray(center, dtype=np.float64) + 0.0
-        if not self.problem.admissible(center):
-            return Undecided("the centre breaks a limit, a whole number, a one-hot group or a rule")
+        trouble = self.problem.why_inadmissible(center)
+        if trouble is not None:
+            return Inadmissible(trouble)
         left = max(self.clock.remaining, MOMENT)
         seconds = left if seconds is None else min(left, max(seconds, 0.0))
         verdict = certify(self.problem.model, self.problem.target, self.problem.body(center), seconds)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, assert_never
 
 import numpy as np
 from rich.text import Text
@@ -15,7 +15,7 @@ from elbowroom.present.files import load_model
 from elbowroom.present.numbers import below, exact
 from elbowroom.present.text import outcome, quoted
 from elbowroom.problem import Body, RecourseProblem
-from elbowroom.result import Certificate, Counterexample, Region, Status, Undecided
+from elbowroom.result import Certificate, Counterexample, Inadmissible, Region, Status, Undecided
 from elbowroom.result.schema import VERSION
 
 SAMPLED = 1000  # random points that the model itself is asked about, besides the proof
@@ -128,6 +128,10 @@ def _judge(region: Region, explainer: Explainer, time_limit: float) -> tuple[Fin
             return Finding(False, f"refuted by a point of the region that gets {quoted(verdict.label)}: {shown}"), point
         case Undecided():
             return Finding(None, f"the judge could not decide: {verdict.reason}"), None
+        case Inadmissible():
+            return Finding(False, f"the centre may not be an answer: {verdict.reason}"), None
+        case _:
+            assert_never(verdict)
 
 
 def _sample(region: Region, explainer: Explainer) -> list[Finding]:

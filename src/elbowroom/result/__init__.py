@@ -1,6 +1,6 @@
 """What comes back: a region with its certificate, or the reason why there is none."""
 
-from elbowroom.result.certificate import Certificate, Counterexample, Undecided, Verdict
+from elbowroom.result.certificate import Certificate, Counterexample, Inadmissible, Undecided, Verdict
 from elbowroom.result.frontier import Breakpoint, Frontier
 from elbowroom.result.kept import KeptProbability
 from elbowroom.result.radius import RadiusResult
@@ -14,6 +14,7 @@ __all__ = [
     "Counterexample",
     "End",
     "Frontier",
+    "Inadmissible",
     "KeptProbability",
     "NoRegion",
     "RadiusResult",

@@ -68,4 +68,15 @@ class Undecided:
         return False
 
 
-Verdict: TypeAlias = Certificate | Counterexample | Undecided
+@dataclass(frozen=True, eq=False)
+class Inadmissible:
+    """The centre itself may not be an answer: it breaks a limit, a whole number, a one-hot group or a rule, which the
+    ``reason`` names. Nothing is said about the points around it."""
+
+    reason: str
+
+    def __bool__(self) -> bool:
+        return False
+
+
+Verdict: TypeAlias = Certificate | Counterexample | Undecided | Inadmissible

@@ -29,7 +29,18 @@ from elbowroom.numerics import Floats
 from elbowroom.problem import Body, Box, RecourseProblem, Shape, Walls
 from elbowroom.problem.given import is_sequence, named
 from elbowroom.problem.shapes import check_known
-from elbowroom.result import Certificate, Counterexample, End, Region, Side, Status, Undecided, Verdict, Widening
+from elbowroom.result import (
+    Certificate,
+    Counterexample,
+    End,
+    Inadmissible,
+    Region,
+    Side,
+    Status,
+    Undecided,
+    Verdict,
+    Widening,
+)
 from elbowroom.result.widening import OPEN_FROM
 from elbowroom.search.contract import Clock
 from elbowroom.search.ladders import FAR, EveryFloat, EveryWhole, Ladder, Listed, after, cell_widths, horizon, width_to
@@ -120,7 +131,7 @@ class _Growth:
                     f"the region does not hold for this model, which says {verdict.label!r} at {shown}; "
                     "widen it with the explainer of its own model, or explain again"
                 )
-            case Undecided():
+            case Undecided() | Inadmissible():
                 if region.certificate.fingerprint == self.problem.model.fingerprint:
                     return region.certificate
                 raise InputError(

@@ -19,7 +19,7 @@ from elbowroom.models import LinearModel, ObliqueEnsemble, ReluNetwork, TreeEnse
 from elbowroom.numerics import TOLERANCES, Floats
 from elbowroom.problem import RecourseProblem, Shape, Takes
 from elbowroom.problem.shapes import is_round
-from elbowroom.result.certificate import Certificate, Counterexample
+from elbowroom.result.certificate import Certificate, Counterexample, Inadmissible
 from elbowroom.search.adversarial.center import farthest
 from elbowroom.search.adversarial.family import Family
 from elbowroom.search.adversarial.iterate import certified_radius
@@ -154,8 +154,9 @@ class _Loop:
         if not answer.usable or answer.x is None:
             return self._without_point(answer)
         center = master.decode(answer.x)
-        if not self.problem.admissible(center):
-            return f"the master's answer breaks a limit or a rule beyond repair; {answer.word}"
+        broken = self.problem.why_inadmissible(center)
+        if broken is not None:
+            return f"the master's answer is not admissible, beyond repair ({broken}); {answer.word}"
         if self.family.needs_reach and self.reach < min(self.problem.measure(center), self.farthest):
             self.reach = min(
                 self.problem.measure(center) * (1.0 + EPSILONS.farther), self.farthest
@@ -179,6 +180,8 @@ class _Loop:
                 self.content = True
                 self.clock.report(best_distance=self.distance, note=f"round {self.rounds}: the adversary is content")
                 return ""
+            if isinstance(verdict, Inadmissible):
+                return f"the last centre is not admissible: {verdict.reason}"
             if not isinstance(verdict, Counterexample):
                 return f"the judge could not decide about the last centre: {verdict.reason}"
             deep = self.family.deepened(center, verdict.point)

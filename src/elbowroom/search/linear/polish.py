@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from elbowroom.numerics import EPS, Floats
-from elbowroom.result.certificate import Certificate, Counterexample, Undecided
+from elbowroom.result.certificate import Certificate, Counterexample, Inadmissible, Undecided
 from elbowroom.search.contract import Accept, Clock
 from elbowroom.search.linear.adversary import Adversary
 from elbowroom.search.linear.least import LeastMoves, Rows
@@ -90,7 +90,8 @@ class Polisher:
                 distance = q.problem.measure(center)
                 if distance >= hopeless or (best is not None and distance >= best.distance * (1.0 - ENOUGH)):
                     break
-                verdict = self.accept(center) if q.problem.admissible(center) else None
+                broken = q.problem.why_inadmissible(center)
+                verdict = self.accept(center) if broken is None else Inadmissible(broken)
                 if isinstance(verdict, Certificate):
                     best = Found(distance, values)
                     hopeless = distance
@@ -101,7 +102,7 @@ class Polisher:
                     self.undecided |= isinstance(verdict, Undecided)
                     self.refused += 1
                     refusals += 1
-                    if refusals > MOST_REFUSALS or verdict is None:
+                    if refusals > MOST_REFUSALS or isinstance(verdict, Inadmissible):
                         break
                     lack = -verdict.margin if isinstance(verdict, Counterexample) else 0.0
                     wary[: q.n_model_rows] += 2.0**refusals * np.maximum(lack, 0.5 * need[: q.n_model_rows])

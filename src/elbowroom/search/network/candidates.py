@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import assert_never
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from elbowroom.models.margins import network_margins
 from elbowroom.models.network import ReluNetwork
 from elbowroom.numerics import TOLERANCES, Floats
 from elbowroom.problem import RecourseProblem
-from elbowroom.result import Certificate, Counterexample
+from elbowroom.result import Certificate, Counterexample, Inadmissible, Undecided
 from elbowroom.search.contract import Clock, Referee
 from elbowroom.search.network.attack import find_weak_points
 from elbowroom.search.network.margins import MarginNetwork
@@ -144,18 +145,23 @@ class Hunt:
     def _judge(self, center: Floats, seconds: float) -> bool:
         self.count("verdicts")
         verdict = self.referee(center, seconds)
-        if isinstance(verdict, Certificate):
-            self.clock.report(best_distance=self.best_distance)
-            return True
-        if isinstance(verdict, Counterexample):
-            self.scenarios.add(center, verdict.point)
-            self.surprises += 1
-            self.refuted = verdict.label != self.problem.target.label
-        else:
-            self.undecided = verdict.reason
-            self.undecided_seconds += verdict.seconds
-            if verdict.seconds >= 0.9 * seconds:
-                self.pending.append(center)
+        match verdict:
+            case Certificate():
+                self.clock.report(best_distance=self.best_distance)
+                return True
+            case Counterexample():
+                self.scenarios.add(center, verdict.point)
+                self.surprises += 1
+                self.refuted = verdict.label != self.problem.target.label
+            case Undecided():
+                self.undecided = verdict.reason
+                self.undecided_seconds += verdict.seconds
+                if verdict.seconds >= 0.9 * seconds:
+                    self.pending.append(center)
+            case Inadmissible():
+                pass  # `offer` asks about admissible centres only
+            case _:
+                assert_never(verdict)
         return False
 
     def prove(self, lower_bound: float) -> None:
