@@ -21,7 +21,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from typer.testing import CliRunner
 
-from elbowroom import Box, Explainer, Region
+from elbowroom import AtMost, Box, Explainer, Region
 from elbowroom.explainer import method
 from elbowroom.present.cli import app
 from elbowroom.problem.distances import Metric
@@ -328,6 +328,22 @@ def test_check_notices_a_smaller_set_than_the_room_says(files: Path, tmp_path: P
     moved.to_json(tmp_path / "younger.json")
     result = run("check", tmp_path / "younger.json", files / "model.joblib", "--trust-pickle")
     assert result.exit_code == 5 and "immutable" in result.stdout
+
+
+def test_check_tests_the_rules_of_the_file(files: Path, tmp_path: Path) -> None:
+    region = Region.from_json(files / "region.json")
+    words = (tmp_path / "ruled.json", files / "model.joblib", "--trust-pickle")
+    replace(region, rules=(AtMost(8),)).to_json(tmp_path / "ruled.json")
+    result = run("check", *words)
+    assert result.exit_code == 0 and "✓ the centre obeys the rules: at most eight features change" in result.stdout
+    assert "no closer region exists in which at most eight features change" in result.stdout
+    replace(region, rules=(AtMost(0),)).to_json(tmp_path / "ruled.json")
+    result = run("check", *words)
+    assert result.exit_code == 5 and "AtMost (no feature changes) is broken" in result.stdout
+    replace(region, rules_known=False).to_json(tmp_path / "ruled.json")
+    result = run("check", *words)
+    assert result.exit_code == 0 and "not checked: the rules of the question" in result.stdout
+    assert "obeys" not in result.stdout and "under the rules of its question" in result.stdout
 
 
 def test_check_refuses_changed_files_and_other_columns(files: Path, tmp_path: Path) -> None:

@@ -131,6 +131,19 @@ def test_at_most_one_change(cancer: Data) -> None:
     assert free.distance <= region.distance  # type: ignore[union-attr]
 
 
+@pytest.mark.xfail(strict=True, reason="the explainer does not hand its rules to the answer yet")
+def test_an_answer_keeps_its_rules(cancer: Data) -> None:
+    X, y = cancer
+    explainer = Explainer(MODELS["logistic"]().fit(X, y), Space.from_frame(X, bounds="none"))
+    region = explainer.explain(X.iloc[0], room=Box(0.01), rules=[AtMost(1)])
+    assert isinstance(region, Region) and region.rules == (AtMost(1),)
+    assert "in which at most one feature changes" in str(Region.from_json(region.to_json()))
+    nothing = explainer.explain(X.iloc[0], room=Box(0.01), rules=[AtMost(0)])
+    assert nothing.status is Status.NONE_EXISTS and nothing.rules == (AtMost(0),)
+    front = explainer.frontier(X.iloc[0], radii=[0.0, 0.01], rules=[AtMost(1)])
+    assert all(answer.rules == (AtMost(1),) for answer in front.answers)
+
+
 def test_a_point_of_another_tool_can_be_judged(cancer: Data) -> None:
     X, y = cancer
     explainer = Explainer(MODELS["forest"]().fit(X, y), Space.from_frame(X))

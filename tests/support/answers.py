@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from elbowroom.problem import Body, Box, Distance, Room, Space, Target
+from elbowroom.problem import Body, Box, Distance, Room, Rule, Space, Target
 from elbowroom.problem.distances import Metric
 from elbowroom.problem.space import Feature, Group
 from elbowroom.result import Certificate, NoRegion, Region, Status, Step
@@ -42,6 +42,7 @@ def make_region(
     distance: Distance = Distance.L1,
     gap: float = 0.0,
     trace: tuple[Step, ...] = (),
+    rules: tuple[Rule, ...] = (),
 ) -> Region:
     space = space or credit_space()
     room = room or Box(0.01)
@@ -54,33 +55,37 @@ def make_region(
     certificate = Certificate("f" * 64, target, body, "hand-made proof", 0.125, 0.01, ("nothing was proven",))
     measured = Metric.of(space, distance)(np.asarray(factual), body.center)
     return Region(
-        status,
-        space,
-        np.asarray(factual),
-        predicted,
-        target,
-        room,
-        distance,
-        measured,
-        measured * (1 - gap),
-        certificate,
-        "by hand",
-        0.5,
-        "a model made by hand",
-        trace,
+        status=status,
+        space=space,
+        factual_values=np.asarray(factual),
+        predicted=predicted,
+        target=target,
+        room=room,
+        metric=distance,
+        distance=measured,
+        lower_bound=measured * (1 - gap),
+        certificate=certificate,
+        method="by hand",
+        seconds=0.5,
+        source="a model made by hand",
+        trace=trace,
+        rules=rules,
     )
 
 
-def make_no_region(status: Status = Status.NONE_EXISTS, lower_bound: float = float("inf")) -> NoRegion:
+def make_no_region(
+    status: Status = Status.NONE_EXISTS, lower_bound: float = float("inf"), rules: tuple[Rule, ...] = ()
+) -> NoRegion:
     return NoRegion(
-        status,
-        "every leaf is 'rejected'",
-        credit_space(),
-        FACTUAL,
-        Target("approved", probability=0.7),
-        Box(0.05),
-        Distance.L2,
-        lower_bound,
-        "by hand",
-        0.25,
+        status=status,
+        reason="every leaf is 'rejected'",
+        space=credit_space(),
+        factual_values=FACTUAL,
+        target=Target("approved", probability=0.7),
+        room=Box(0.05),
+        metric=Distance.L2,
+        lower_bound=lower_bound,
+        method="by hand",
+        seconds=0.25,
+        rules=rules,
     )

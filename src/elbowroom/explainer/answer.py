@@ -35,6 +35,7 @@ def answer(attempt: Attempt, ending: Ending, widen: Callable[..., Widening]) -> 
             source=problem.model.info.source,
             trace=tuple(clock.trace),
             counters=dict(ending.counters),
+            rules=problem.rules,
             _widen=widen,
         )
     return NoRegion(
@@ -50,6 +51,7 @@ def answer(attempt: Attempt, ending: Ending, widen: Callable[..., Widening]) -> 
         seconds=clock.seconds,
         trace=tuple(clock.trace),
         counters=dict(ending.counters),
+        rules=problem.rules,
     )
 
 

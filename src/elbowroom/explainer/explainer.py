@@ -282,7 +282,7 @@ class Explainer:
                 "ask with room=Box(...) and widen that answer"
             )
         problem = RecourseProblem.ask(
-            self.model, region.space, region.factual_values, region.room, region.target, region.metric
+            self.model, region.space, region.factual_values, region.room, region.target, region.metric, region.rules
         )
 
         def accept(body: Body, seconds: float) -> Verdict:

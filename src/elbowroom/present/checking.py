@@ -13,10 +13,9 @@ from elbowroom.errors import InputError
 from elbowroom.explainer import Explainer
 from elbowroom.present.files import load_model
 from elbowroom.present.numbers import below, exact
-from elbowroom.present.text import outcome, quoted
+from elbowroom.present.text import among, outcome, quoted, rules_text
 from elbowroom.problem import Body, RecourseProblem
 from elbowroom.result import Certificate, Counterexample, Inadmissible, Region, Status, Undecided
-from elbowroom.result.schema import VERSION
 
 SAMPLED = 1000  # random points that the model itself is asked about, besides the proof
 
@@ -60,13 +59,13 @@ def check_region(
     explainer = Explainer(load_model(model_path, trust_pickle), region.space)
     if explainer.space.names != region.space.names:
         raise InputError(f"{model_path}: the model has other columns than the region; it was made for another model")
-    findings = [Finding(True, f"the file is intact: schema {VERSION}, seal and checksum match")]
+    findings = [Finding(True, "the file is intact: seal and checksum match")]
     same_model = _fingerprint(region, explainer, any_model)
-    findings += [same_model, _room(region, explainer)]
+    findings += [same_model, *_room(region, explainer)]
     judged, counterexample = _judge(region, explainer, time_limit)
     findings += [judged, *_sample(region, explainer)]
     if region.status is Status.OPTIMAL:
-        text = "not checked: that no closer region exists; run explain again for that proof"
+        text = f"not checked: that no closer region exists{among(region)}; run explain again for that proof"
         findings.append(Finding(None, text, remark=True))
     decisive = [finding.good for finding in findings if not finding.remark]
     holds = False if False in decisive else None if None in decisive else True
@@ -89,18 +88,30 @@ def _fingerprint(region: Region, explainer: Explainer, any_model: bool) -> Findi
     return Finding(True, f"{text} (accepted: --any-model)") if any_model else Finding(False, text)
 
 
-def _room(region: Region, explainer: Explainer) -> Finding:
+def _room(region: Region, explainer: Explainer) -> list[Finding]:
     """The certified set must be the room that the file says was asked for, around a centre that may be an answer."""
     problem = RecourseProblem.ask(
-        explainer.model, explainer.space, region.factual_values, region.room, region.target, region.metric
+        explainer.model,
+        explainer.space,
+        region.factual_values,
+        region.room,
+        region.target,
+        region.metric,
+        region.rules,
     )
-    if not problem.admissible(region.body.center):
-        return Finding(
-            False, "the centre breaks a bound, a one-way or immutable feature, a whole number or a one-hot group"
-        )
+    broken = problem.why_inadmissible(region.body.center)
+    if broken is not None:
+        return [Finding(False, f"the centre may not be an answer: {broken}")]
     if not _same(problem.body(region.body.center), region.body):
-        return Finding(False, "the certified set is not the room that was asked for")
-    return Finding(True, "the certified set is the room that was asked for, around an allowed centre")
+        return [Finding(False, "the certified set is not the room that was asked for")]
+    findings = [Finding(True, "the certified set is the room that was asked for, around an allowed centre")]
+    if not region.rules_known:
+        findings.append(
+            Finding(None, "not checked: the rules of the question; a file of schema 1 does not keep them", remark=True)
+        )
+    elif region.rules:
+        findings.append(Finding(True, f"the centre obeys the rules: {rules_text(region)}"))
+    return findings
 
 
 def _same(a: Body, b: Body) -> bool:

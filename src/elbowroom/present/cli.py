@@ -185,8 +185,8 @@ def explain(
         raise InputError(f"--widen grows the sides of a box; use --room box instead of --room {room.value}")
     space_room = questions.parse_room(room.value, radius or ["0.05"])
     question = questions.read_question(
-        model, data, row, label or [], trust_pickle, immutable or [], increasing or [], decreasing or [], integer or [],
-        one_hot or [], scale.value, bounds.value,
+        model, data, row, labels=label, trust_pickle=trust_pickle, immutable=immutable, increasing=increasing,
+        decreasing=decreasing, integer=integer, one_hot=one_hot, scale=scale.value, bounds=bounds.value,
     )  # fmt: skip
     wanted = questions.parse_target(question.explainer.model.info, target, probability)
     with SearchProgress(time_limit, terminal.stderr(), enabled=not (quiet or as_json)) as progress:
@@ -263,8 +263,8 @@ def radius(
     from elbowroom.present import questions
 
     question = questions.read_question(
-        model, data, row, label or [], trust_pickle, immutable or [], [], [], integer or [], one_hot or [], scale.value,
-        bounds.value,
+        model, data, row, labels=label, trust_pickle=trust_pickle, immutable=immutable, integer=integer,
+        one_hot=one_hot, scale=scale.value, bounds=bounds.value,
     )  # fmt: skip
     found = question.explainer.radius(question.row, norm=norm.value, time_limit=time_limit)
     if as_json:
@@ -311,8 +311,8 @@ def frontier(
 
     sizes = frontier_words.radii_from_text(radii)
     question = questions.read_question(
-        model, data, row, label or [], trust_pickle, immutable or [], increasing or [], decreasing or [], integer or [],
-        one_hot or [], scale.value, bounds.value,
+        model, data, row, labels=label, trust_pickle=trust_pickle, immutable=immutable, increasing=increasing,
+        decreasing=decreasing, integer=integer, one_hot=one_hot, scale=scale.value, bounds=bounds.value,
     )  # fmt: skip
     wanted = questions.parse_target(question.explainer.model.info, target, probability)
     with SearchProgress(time_limit, terminal.stderr(), enabled=not (quiet or as_json)) as progress:

@@ -16,6 +16,7 @@ import numpy as np
 from elbowroom.errors import InputError
 from elbowroom.numerics import Floats
 from elbowroom.present.plots import CENTER, FACTUAL, INK, INTERVAL, QUIET, axes_or_new
+from elbowroom.present.text import joined
 from elbowroom.problem.distances import Distance
 from elbowroom.result.frontier import Breakpoint, Frontier
 from elbowroom.result.status import Status
@@ -44,6 +45,7 @@ class FrontierDisplay:
     jumps: tuple[Breakpoint, ...]
     radius_label: str
     distance_label: str
+    title: str = "What more room costs"
     ax: Axes | None = None
 
     @classmethod
@@ -53,14 +55,16 @@ class FrontierDisplay:
                 f"a display is made from the Frontier that explainer.frontier gives, not from {type(frontier).__name__}"
             )
         metric: Distance = frontier.answers[0].metric
+        rules = frontier.answers[0].rules
         return cls(
-            frontier["radius"].to_numpy(dtype=np.float64),
-            frontier["distance"].to_numpy(dtype=np.float64),
-            frontier["lower_bound"].to_numpy(dtype=np.float64),
-            tuple(frontier["status"]),
-            frontier.breakpoints,
-            f"radius of the room ({frontier.unit})",
-            f"distance from the factual ({metric.value})",
+            radius=frontier["radius"].to_numpy(dtype=np.float64),
+            distance=frontier["distance"].to_numpy(dtype=np.float64),
+            lower_bound=frontier["lower_bound"].to_numpy(dtype=np.float64),
+            status=tuple(frontier["status"]),
+            jumps=frontier.breakpoints,
+            radius_label=f"radius of the room ({frontier.unit})",
+            distance_label=f"distance from the factual ({metric.value})",
+            title="What more room costs" + (f", if {joined([rule.words for rule in rules])}" if rules else ""),
         )
 
     def plot(self, ax: Axes | None = None) -> Axes:
@@ -81,7 +85,7 @@ class FrontierDisplay:
         self._draw_rest(ax)
         ax.set_xlabel(self.radius_label, color=INK)
         ax.set_ylabel(self.distance_label, color=INK)
-        ax.set_title("What more room costs", loc="left", fontsize=11.5, color=INK)
+        ax.set_title(self.title, loc="left", fontsize=11.5, color=INK)
         ax.set_ylim(bottom=0.0)
         ax.margins(x=0.02)
         for side in ("top", "right"):

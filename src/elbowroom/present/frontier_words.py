@@ -12,7 +12,9 @@ from rich.text import Text
 
 from elbowroom.errors import InputError
 from elbowroom.present.numbers import about
+from elbowroom.present.text import among
 from elbowroom.problem.reader import number_out
+from elbowroom.problem.rules import rules_out
 from elbowroom.result.frontier import Frontier
 from elbowroom.result.region import Region
 from elbowroom.result.status import Status
@@ -66,6 +68,8 @@ def sentence(frontier: Frontier) -> str:
         parts.append(f"No other jump of {about(frontier.smallest_jump or 0.0)} or more lies between these radii.")
     elif frontier.breakpoints_complete is False:
         parts.append("There was no time to find every jump.")
+    if frontier.answers[0].rules:
+        parts.append(f"All this is about regions{among(frontier.answers[0])}.")
     return " ".join(parts)
 
 
@@ -110,6 +114,7 @@ def as_json(frontier: Frontier) -> dict[str, Any]:
     return {
         "unit": frontier.unit,
         "distance_norm": frontier.answers[0].metric.value,
+        "rules": rules_out(frontier.answers[0].rules),
         "points": points,
         "breakpoints": jumps,
         "breakpoints_complete": frontier.breakpoints_complete,

@@ -34,30 +34,31 @@ def read_question(
     model_path: Path,
     data_path: Path,
     row: int,
-    labels: Sequence[str],
+    *,
     trust_pickle: bool,
-    immutable: Sequence[str],
-    increasing: Sequence[str],
-    decreasing: Sequence[str],
-    integer: Sequence[str],
-    one_hot: Sequence[str],
     scale: Literal["range", "std", "none"],
     bounds: Literal["data", "none"],
+    labels: Sequence[str] | None = None,
+    immutable: Sequence[str] | None = None,
+    increasing: Sequence[str] | None = None,
+    decreasing: Sequence[str] | None = None,
+    integer: Sequence[str] | None = None,
+    one_hot: Sequence[str] | None = None,
 ) -> Question:
-    """Load both files, describe the features and read the model."""
+    """Load both files, describe the features and read the model. None: the option was not given."""
     model = load_model(model_path, trust_pickle)
     table = load_table(data_path)
     if row >= len(table):
         raise InputError(f"--row {row}: {data_path} has {len(table)} rows; the last one is {len(table) - 1}")
     names = read_model(model, replay=False).info.names
-    frame = feature_columns(table, names, labels, data_path)
+    frame = feature_columns(table, names, labels or [], data_path)
     space = Space.from_frame(
         frame,
-        immutable=immutable,
-        increasing=increasing,
-        decreasing=decreasing,
-        integer=integer,
-        one_hot=dict(parse_group(text, frame) for text in one_hot),
+        immutable=immutable or [],
+        increasing=increasing or [],
+        decreasing=decreasing or [],
+        integer=integer or [],
+        one_hot=dict(parse_group(text, frame) for text in one_hot or []),
         scale=scale,
         bounds=bounds,
     )

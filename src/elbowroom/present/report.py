@@ -14,8 +14,10 @@ from elbowroom.present.text import (
     quoted,
     range_heading,
     round_note,
+    rules_text,
     sentence_of,
     status_line,
+    status_text,
 )
 from elbowroom.problem.rooms import Ball, Box, Diamond, Room
 from elbowroom.result.region import NoRegion, Region
@@ -58,7 +60,7 @@ def _render(template: str, region: Region) -> str:
     return _templates().get_template(template).render(
         title=f"Region: the model {outcome(region.target)}",
         sentence=sentence_of(account),
-        status=_upper(region.status.value),
+        status=_upper(status_text(region)),
         told=[line for line in ordered if line.changed or line.moving],
         still=[line for line in ordered if not (line.changed or line.moving)],
         round_note=round_note(account),
@@ -77,6 +79,7 @@ def _closeness(region: Region) -> list[tuple[str, str]]:
         ("Proven lower bound", below(region.lower_bound, 6)),
         ("Gap", f"at most {percent_up(region.gap)}" if region.gap > ROUNDING_GAP else "none beyond rounding"),
         ("Room asked for", room_text(region.room)),
+        ("Rules", rules_text(region)),
         ("Model said", quoted(region.predicted)),
         ("Model read", region.source or "unknown"),
         ("Search", f"{region.method}, {region.seconds:.2g} s"),
@@ -113,6 +116,7 @@ def no_region_page(answer: NoRegion) -> str:
     facts = [
         ("Wanted", f"the model {outcome(answer.target)}" if answer.target.label is not None else "another class"),
         ("Room", room_text(answer.room)),
+        ("Rules", rules_text(answer)),
         ("Distance", answer.metric.value),
         ("Proven lower bound", below(answer.lower_bound, 6)),
         ("Search", f"{answer.method}, {answer.seconds:.2g} s"),
@@ -120,7 +124,7 @@ def no_region_page(answer: NoRegion) -> str:
     return _templates().get_template("no_region.html.j2").render(
         title="No region",
         sentence=no_region_sentence(answer),
-        status=_upper(answer.status.value),
+        status=_upper(status_text(answer)),
         facts=facts,
         version=__version__,
     )  # fmt: skip

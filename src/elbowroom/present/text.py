@@ -137,14 +137,41 @@ def _round_phrase(account: Account, shared: Sequence[Line]) -> str:
     return f"together {joined(named)} lie within a {shape}{size} around these values"
 
 
+# ---- the rules -------------------------------------------------------------------------------------------------------
+def rules_text(answer: Region | NoRegion) -> str:
+    """The rules that a centre had to obey."""
+    if not answer.rules_known:
+        return "unknown: a file of schema 1 does not keep them"
+    return joined([rule.words for rule in answer.rules]) or "none"
+
+
+def among(answer: Region | NoRegion) -> str:
+    """What "no closer one exists" is limited to: regions that obey the rules, as far as they are known."""
+    if not answer.rules_known:
+        return " (under the rules of its question, which a file of schema 1 does not keep)"
+    return f" in which {rules_text(answer)}" if answer.rules else ""
+
+
 # ---- the lines on proof ---------------------------------------------------------------------------------------------
+def status_text(answer: Region | NoRegion) -> str:
+    """The status as a sentence, with the rules under which it is true."""
+    said: str = answer.status.value
+    match answer.status:
+        case Status.OPTIMAL | Status.NONE_EXISTS:
+            return f"{said}{among(answer)}"
+        case Status.CERTIFIED:
+            return said.replace("a closer one", f"a closer one{among(answer)}")
+        case Status.UNKNOWN:
+            return said
+
+
 def status_line(region: Region) -> str:
     """How close the answer is, and what is proven about closer ones."""
     where = f"distance {about(region.distance, 4)} ({region.metric.value})"
     if region.status is Status.OPTIMAL:
-        return f"Proven closest: no region of this size is nearer; {where}, found in {region.seconds:.2g} s."
+        return f"Proven closest: no region of this size{among(region)} is nearer; {where}, found in {region.seconds:.2g} s."
     return (
-        f"Certified, not proven closest: another region may be up to {percent_up(region.gap)} closer; {where}, "
+        f"Certified, not proven closest: another region{among(region)} may be up to {percent_up(region.gap)} closer; {where}, "
         f"lower bound {below(region.lower_bound, 4)}, after {region.seconds:.2g} s."
     )
 
@@ -236,7 +263,11 @@ def _cut(rows: Sequence[Sequence[str]]) -> list[str]:
 def no_region_sentence(answer: NoRegion) -> str:
     """Why there is no region, and what is known all the same."""
     reason = answer.reason.rstrip(".")
-    wanted = "" if answer.target.label is None else f" in which the model {outcome(answer.target)}"
+    conditions = [] if answer.target.label is None else [f"the model {outcome(answer.target)}"]
+    conditions += [rule.words for rule in answer.rules]
+    wanted = f" in which {joined(conditions)}" if conditions else ""
+    if not answer.rules_known:
+        wanted += among(answer)
     if answer.status is Status.NONE_EXISTS:
         return f"No region exists{wanted}, and this is proven: {reason}."
     known = ""

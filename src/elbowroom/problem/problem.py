@@ -151,13 +151,22 @@ class RecourseProblem:
         space = self.space
         outside = ~np.isfinite(center) | (center < self.lower) | (center > self.upper)
         for f in np.flatnonzero(outside):
-            return f"column {space.names[f]!r}: {center[f]} lies outside [{self.lower[f]}, {self.upper[f]}]"
+            return self._outside(int(f), float(center[f]))
         for f in np.flatnonzero(space.whole & (center != np.floor(center))):
             return f"column {space.names[f]!r}: {center[f]} is not a whole number"
         for group, members in zip(space.groups, space.members, strict=True):
             if center[members].sum() != 1.0:
                 return f"one-hot group {group.name!r}: its columns add up to {center[members].sum()}, not to 1"
         return self.conditions.broken_by(space, self.factual, center)
+
+    def _outside(self, f: int, value: float) -> str:
+        name, direction = self.space.names[f], self.space.features[f].direction
+        if self.immutable[f]:
+            return f"column {name!r} is immutable: {value} is not {self.factual[f]}"
+        way = {Direction.INCREASING: ", as it may only rise", Direction.DECREASING: ", as it may only fall"}
+        return f"column {name!r}: {value} lies outside [{self.lower[f]}, {self.upper[f]}]" + way.get(
+            Direction(direction), ""
+        )
 
 
 def _class_of(model: Model, row: Floats) -> int:

@@ -21,6 +21,7 @@ from elbowroom.problem.body import Body
 from elbowroom.problem.distances import Distance
 from elbowroom.problem.given import check_seed
 from elbowroom.problem.rooms import Room
+from elbowroom.problem.rules import Rule
 from elbowroom.problem.shapes import is_round
 from elbowroom.problem.space import Space
 from elbowroom.problem.target import Target
@@ -35,7 +36,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Region:
-    """A set of inputs around ``center`` that all get the wanted outcome, as close to the factual as proven."""
+    """A set of inputs around ``center`` that all get the wanted outcome, as close to the factual as proven.
+
+    What is proven about closer ones is proven among centres that obey ``rules``. Files of schema 1 do not keep them:
+    then ``rules_known`` is False, and nobody can tell under which rules the lower bound holds.
+    """
 
     status: Status
     space: Space
@@ -53,6 +58,8 @@ class Region:
     trace: tuple[Step, ...] = field(default=())
     counters: dict[str, float] = field(default_factory=dict)  # what the search counted, for benchmarks; not in the JSON
     _widen: Callable[..., Widening] | None = field(default=None)  # of the explainer it came from; not in the JSON
+    rules: tuple[Rule, ...] = field(default=())
+    rules_known: bool = True
 
     def __post_init__(self) -> None:
         if not isinstance(self.certificate, Certificate):
@@ -205,7 +212,10 @@ class Region:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NoRegion:
-    """No region: either proven not to exist, or not found; ``reason`` says which and why."""
+    """No region: either proven not to exist, or not found; ``reason`` says which and why.
+
+    What is proven is proven for centres that obey ``rules``; ``rules_known`` is as for a `Region`.
+    """
 
     status: Status
     reason: str
@@ -219,6 +229,8 @@ class NoRegion:
     seconds: float
     trace: tuple[Step, ...] = field(default=())
     counters: dict[str, float] = field(default_factory=dict)  # what the search counted, for benchmarks; not in the JSON
+    rules: tuple[Rule, ...] = field(default=())
+    rules_known: bool = True
 
     def __post_init__(self) -> None:
         if self.status not in (Status.NONE_EXISTS, Status.UNKNOWN):

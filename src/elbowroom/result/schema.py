@@ -4,6 +4,9 @@ Every float is written with its shortest decimal that reads back as the same flo
 labels carry their type, and two checks stand over the whole: ``seal`` is the certificate's own hash of what it claims,
 ``checksum`` a hash of the entire document. They notice changes; they are no signature. What a file claims is proven
 again only by asking the judge, with the model at hand.
+
+Version 2 keeps the rules of the question as ``rules``, a list. Version 1 did not: its files are read with
+``rules_known=False`` and written again as version 2 with ``rules`` null, because what is lost stays lost.
 """
 
 from __future__ import annotations
@@ -18,10 +21,13 @@ from typing import Any, Final
 import numpy as np
 
 from elbowroom.errors import InputError
+from elbowroom.numerics import Floats
 from elbowroom.problem.body import Body
 from elbowroom.problem.distances import Distance, Metric
 from elbowroom.problem.reader import Reader, number_out
+from elbowroom.problem.rules import Rule, rules_in, rules_out
 from elbowroom.problem.shapes import Shape
+from elbowroom.problem.space import Space
 from elbowroom.result.certificate import Certificate
 from elbowroom.result.question_json import (
     floats_out,
@@ -37,7 +43,8 @@ from elbowroom.result.question_json import (
 from elbowroom.result.region import NoRegion, Region
 from elbowroom.result.status import Status, Step
 
-VERSION: Final = 1
+VERSION: Final = 2
+READABLE: Final = (1, 2)
 KIND_OF: Final = {Region: "region", NoRegion: "no region"}
 
 
@@ -50,6 +57,7 @@ def write_answer(answer: Region | NoRegion, timings: bool = True) -> str:
         "status": answer.status.name,
         "target": target_out(answer.target),
         "room": room_out(answer.room),
+        "rules": rules_out(answer.rules) if answer.rules_known else None,
         "distance_norm": answer.metric.value,
         "lower_bound": number_out(answer.lower_bound),
         "method": answer.method,
@@ -88,9 +96,9 @@ def read_answer(text_or_path: str | Path) -> Region | NoRegion:
     if top.optional("format") is None or top.at("format").text() != "elbowroom":
         raise InputError(f'{where}: this is not an elbowroom file; its "format" should say "elbowroom"')
     version = top.at("schema").whole()
-    if version != VERSION:
+    if version not in READABLE:
         raise InputError(
-            f"{where}: schema version {version} cannot be read; this release reads version {VERSION}. "
+            f"{where}: schema version {version} cannot be read; this release reads versions 1 and 2. "
             "Read the file with the release that wrote it, or write it again"
         )
     match top.at("kind").text():
@@ -143,9 +151,9 @@ def _region_in(top: Reader, where: str) -> Region:
     target = target_in(top.at("target"))
     if repr(target) != repr(certificate.target):
         raise top.at("target").wrong("the target of the certificate")
-    status = top.at("status").name_of(Status, (Status.OPTIMAL, Status.CERTIFIED))
+    rules, rules_known = _rules_in(top, space, factual)
     return Region(
-        status=status,
+        status=top.at("status").name_of(Status, (Status.OPTIMAL, Status.CERTIFIED)),
         space=space,
         factual_values=factual,
         predicted=label_in(top.at("predicted")),
@@ -159,16 +167,20 @@ def _region_in(top: Reader, where: str) -> Region:
         seconds=top.at("seconds").number(),
         source=top.at("source").text(),
         trace=_trace_in(top),
+        rules=rules,
+        rules_known=rules_known,
     )
 
 
 def _no_region_in(top: Reader) -> NoRegion:
     space = space_in(top.at("space"))
+    factual = top.at("factual").floats(len(space.names))
+    rules, rules_known = _rules_in(top, space, factual)
     return NoRegion(
         status=top.at("status").name_of(Status, (Status.NONE_EXISTS, Status.UNKNOWN)),
         reason=top.at("reason").text(),
         space=space,
-        factual_values=top.at("factual").floats(len(space.names)),
+        factual_values=factual,
         target=target_in(top.at("target")),
         room=room_in(top.at("room")),
         metric=top.at("distance_norm").choice(Distance),
@@ -176,7 +188,16 @@ def _no_region_in(top: Reader) -> NoRegion:
         method=top.at("method").text(),
         seconds=top.at("seconds").number(),
         trace=_trace_in(top),
+        rules=rules,
+        rules_known=rules_known,
     )
+
+
+def _rules_in(top: Reader, space: Space, factual: Floats) -> tuple[tuple[Rule, ...], bool]:
+    """The rules of the question, and whether the file knows them."""
+    if top.at("schema").whole() == 1 or top.at("rules").value is None:
+        return (), False
+    return rules_in(top.at("rules"), space, factual), True
 
 
 def _step_out(step: Step, timings: bool) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from io import StringIO
 
 import matplotlib
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from elbowroom import InputError
+from elbowroom import AtMost, InputError
 from elbowroom.present.frontier import FrontierDisplay, save_plot
 from elbowroom.present.frontier_words import as_json, radii_from_text, sentence, show
 from elbowroom.problem import Box
@@ -55,6 +56,16 @@ def test_the_plot_shows_every_kind_of_answer() -> None:
     assert ax.get_xlabel() == "radius of the room (in units of the scales)"
     assert ax.get_ylabel() == "distance from the factual (l1)"
     assert ax.get_ylim()[0] == 0.0
+
+
+def test_rules_are_said_with_the_frontier() -> None:
+    ruled = frontier()
+    ruled.answers = tuple(replace(answer, rules=(AtMost(1),)) for answer in ruled.answers)
+    assert ruled.plot().get_title("left") == "What more room costs, if at most one feature changes"
+    assert frontier().plot().get_title("left") == "What more room costs"
+    assert sentence(ruled).endswith("All this is about regions in which at most one feature changes.")
+    assert "All this" not in sentence(frontier())
+    assert as_json(ruled)["rules"] == [{"rule": "AtMost", "changes": 1}] and as_json(frontier())["rules"] == []
 
 
 def test_the_line_is_broken_at_a_jump() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from elbowroom.present.account import Sort, account_of, category_names
 from elbowroom.present.text import joined, outcome, quoted, table_rows
-from elbowroom.problem import Ball, Box, Diamond, Feature, Space, Target
+from elbowroom.problem import AtMost, Ball, Box, Diamond, Feature, LinearRule, Space, Target
 from elbowroom.result import Status
 from tests.support.answers import CENTER, FACTUAL, make_no_region, make_region
 
@@ -138,6 +139,33 @@ def test_no_region_in_words() -> None:
     unknown = make_no_region(Status.UNKNOWN, 0.31259)
     assert "none was ruled out" in unknown.sentence()
     assert "at least 0.3125 (l2)" in unknown.sentence()
+
+
+RULES = (AtMost(1), LinearRule({"salary": 1, "rate": -2}, high=0))
+RULES_SAID = "in which at most one feature changes and salary - 2 * rate is at most 0"
+
+
+def test_what_is_proven_is_said_with_its_rules() -> None:
+    """No text says that nothing is closer without the condition under which that is true."""
+    optimal = make_region(rules=RULES)
+    assert f"Proven closest: no region of this size {RULES_SAID} is nearer" in str(optimal)
+    assert f"no closer one exists {RULES_SAID}" in optimal.to_html()
+    certified = make_region(status=Status.CERTIFIED, gap=0.123, rules=RULES[:1])
+    assert "another region in which at most one feature changes may be up to 13 % closer" in str(certified)
+    assert "a closer one in which at most one feature changes may exist" in certified.to_html()
+    proven = make_no_region(rules=RULES)
+    assert "at least 70 %, at most one feature changes and salary - 2 * rate is at most 0, and this is" in str(proven)
+    assert f"no such region exists {RULES_SAID}" in proven.to_html()
+    assert "Rules</dt><dd>at most one feature changes and salary" in proven.to_html()
+    assert "Rules</dt><dd>none" in make_region().to_html() and "in which" not in str(make_region())
+
+
+def test_rules_that_a_file_lost_are_not_called_none() -> None:
+    for answer in (make_region(), make_region(status=Status.CERTIFIED, gap=0.1), make_no_region()):
+        lost = replace(answer, rules_known=False)
+        for text in (str(lost), lost.to_html(), lost._repr_html_()):
+            assert "under the rules of its question, which a file of schema 1 does not keep" in text
+        assert "Rules</dt><dd>unknown" in lost.to_html()
 
 
 def test_category_names() -> None:

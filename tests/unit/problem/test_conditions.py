@@ -102,6 +102,15 @@ def test_what_a_centre_breaks_is_named(rules, center: np.ndarray, named: str) ->
     assert re.search(named, reason), reason
 
 
+def test_limits_of_the_factual_are_named() -> None:
+    space = Space((Feature("x0", immutable=True), Feature("x1", lower=0.0, direction="increasing")))
+    model = random_trees(np.random.default_rng(0), 2, 3, 2, [np.array([0.5])] * 2)
+    problem = RecourseProblem.ask(model, space, [1.0, 2.0], Box(0.1), 1)
+    assert problem.why_inadmissible(np.array([1.5, 2.0])) == "column 'x0' is immutable: 1.5 is not 1.0"
+    reason = "column 'x1': 1.0 lies outside [2.0, inf], as it may only rise"
+    assert problem.why_inadmissible(np.array([1.0, 1.0])) == reason
+
+
 @pytest.mark.parametrize(
     ("rules", "center"),
     [

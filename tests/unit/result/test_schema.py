@@ -6,6 +6,7 @@ import copy
 import json
 import math
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,11 +15,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elbowroom.errors import InputError
-from elbowroom.problem import Ball, Box, Diamond, Distance, Feature, Space, Target
+from elbowroom.problem import AtMost, Ball, Box, Diamond, Distance, Feature, LinearRule, Space, Target
 from elbowroom.result import NoRegion, Region, Status, Step
 from elbowroom.result.schema import _checksum, read_answer
 from tests.support.answers import CENTER, FACTUAL, make_no_region, make_region
 
+VERSION_1 = Path(__file__).with_name("version_1")  # files that the code before schema 2 wrote
 TRACE = (Step(0.1, 0.0, math.inf), Step(0.2, 0.1, 2.5, 0.03, "certified"))
 
 
@@ -32,6 +34,7 @@ TRACE = (Step(0.1, 0.0, math.inf), Step(0.2, 0.1, 2.5, 0.03, "certified"))
         make_region(room=Ball(0.02), distance=Distance.L2),
         make_region(room=Diamond({"salary": 12.5}), distance=Distance.LINF, target=Target("approved", 0.7)),
         make_region(status=Status.CERTIFIED, gap=0.3),
+        make_region(rules=(AtMost(6), LinearRule({"salary": 0.1, "rate": -3}, high=1e6))),
     ],
 )
 def test_round_trip(region: Region, tmp_path) -> None:
@@ -44,6 +47,7 @@ def test_round_trip(region: Region, tmp_path) -> None:
         assert again.to_json() == text
         assert again.certificate.seal == region.certificate.seal
         assert again.space == region.space and again.room == region.room and again.trace == region.trace
+        assert again.rules == region.rules and again.rules_known
         assert (again.status, again.target, again.metric) == (region.status, region.target, region.metric)
         assert (again.distance, again.lower_bound, again.predicted) == (
             region.distance,
@@ -79,10 +83,54 @@ def test_floats_are_exact(center: float, scale: float, factual: float) -> None:
 
 
 def test_no_region_round_trip() -> None:
-    for answer in (make_no_region(), make_no_region(Status.UNKNOWN, 0.25)):
+    ruled = make_no_region(rules=(AtMost(0),))
+    for answer in (make_no_region(), make_no_region(Status.UNKNOWN, 0.25), ruled):
         again = NoRegion.from_json(answer.to_json())
         assert again.to_json() == answer.to_json()
         assert (again.status, again.reason, again.lower_bound) == (answer.status, answer.reason, answer.lower_bound)
+        assert again.rules == answer.rules and again.rules_known
+
+
+# ---- rules, and the files of version 1 that did not keep them --------------------------------------------------------
+@pytest.mark.parametrize("kind", ["region", "no_region"])
+def test_files_of_version_1_are_readable_and_say_that_their_rules_are_lost(kind: str) -> None:
+    answer = read_answer(VERSION_1 / f"{kind}.json")
+    assert json.loads((VERSION_1 / f"{kind}.json").read_text())["schema"] == 1
+    assert answer.rules == () and not answer.rules_known
+    assert "schema 1 does not keep" in str(answer) and "schema 1 does not keep" in answer.to_html()
+    written = json.loads(answer.to_json())
+    assert written["schema"] == 2 and written["rules"] is None
+    again = read_answer(answer.to_json())
+    assert not again.rules_known and again.to_json() == answer.to_json()
+
+
+def test_a_region_of_version_1_is_read_as_it_was_written() -> None:
+    made = make_region(room=Ball(0.02), distance=Distance.L2, trace=TRACE)
+    read = Region.from_json(VERSION_1 / "region.json")
+    assert read.certificate.seal == made.certificate.seal and read.trace == made.trace
+    assert (read.space, read.room, read.target, read.metric) == (made.space, made.room, made.target, made.metric)
+    assert (read.distance, read.lower_bound, read.status) == (made.distance, made.lower_bound, made.status)
+
+
+def test_a_file_of_version_1_with_any_change_is_refused() -> None:
+    document = json.loads((VERSION_1 / "region.json").read_text())
+    for path in leaves(document):
+        broken = copy.deepcopy(document)
+        node = broken
+        for key in path:
+            node = node[key]
+        put(broken, path, changed(node))
+        with pytest.raises(InputError):
+            Region.from_json(json.dumps(broken))
+
+
+def test_rules_that_do_not_fit_the_columns_are_refused() -> None:
+    document = json.loads(make_region(rules=(LinearRule({"salary": 1}, high=1e6),)).to_json())
+    document["rules"][0]["coefficients"] = {"salery": 1.0}
+    del document["checksum"]
+    document["checksum"] = _checksum(document)
+    with pytest.raises(InputError, match="did you mean 'salary'"):
+        Region.from_json(json.dumps(document))
 
 
 def test_the_wrong_door_says_so() -> None:
@@ -138,7 +186,7 @@ def put(document: Any, path: tuple, value: Any) -> None:
 
 
 def test_any_single_change_is_refused() -> None:
-    document = json.loads(make_region(trace=TRACE).to_json())
+    document = json.loads(make_region(trace=TRACE, rules=(AtMost(5), LinearRule({"rate": 1}, 0, 1))).to_json())
     paths = list(leaves(document))
     assert len(paths) > 120
     for path in paths:
@@ -186,7 +234,7 @@ def test_distance_must_fit_the_points() -> None:
         Region.from_json(json.dumps(document))
 
 
-@pytest.mark.parametrize("version", [0, 2, 999])
+@pytest.mark.parametrize("version", [0, 3, 999])
 def test_unknown_versions_are_refused_by_number(version: int) -> None:
     document = json.loads(make_region().to_json())
     document["schema"] = version
