@@ -84,6 +84,11 @@ def test_a_rule_without_a_line_in_the_table_has_no_json_form() -> None:
         rules_out((InSteps("a", 1.0),))
 
 
+def test_one_line_in_the_table_is_all_that_files_need(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(RULES, "InSteps", InSteps)
+    assert read(rules_out((InSteps("a", 0.5), AtMost(1)))) == (InSteps("a", 0.5), AtMost(1))
+
+
 def test_rules_as_users_hand_them_in() -> None:
     rules = (AtMost(1), LinearRule({"a": 1}, high=1))
     assert parse_rules(list(rules)) == rules and parse_rules(rules[0]) == rules[:1] and parse_rules(()) == ()
