@@ -51,7 +51,7 @@ def make_region(
     for f, feature in enumerate(space.features):
         if feature.immutable:
             lower[f] = upper[f] = factual[f]
-    body = Body.around(np.asarray(center), room.walls(space), lower, upper, space.whole, space.members)
+    body = Body.around(np.asarray(center), room.walls(space), lower, upper, space.whole_room, space.members)
     certificate = Certificate("f" * 64, target, body, "hand-made proof", 0.125, 0.01, ("nothing was proven",))
     measured = Metric.of(space, distance)(np.asarray(factual), body.center)
     return Region(

@@ -73,7 +73,7 @@ def _bad_cells(problem: RecourseProblem, rooms: list[list[int]]) -> _Cells:
     singles, ranges = _singles(problem), []
     for f in singles:
         cuts = problem.model.cuts[f]
-        if problem.space.whole[f]:
+        if problem.space.whole_room[f]:
             cuts = np.unique(np.floor(cuts))
             after = cuts + 1.0
         else:
@@ -115,7 +115,7 @@ def _used(problem: RecourseProblem, cells: _Cells, x: np.ndarray) -> np.ndarray:
 
 def _closest(problem: RecourseProblem, center: np.ndarray, cells: _Cells, gap: float, most: int) -> Truth:
     singles = _singles(problem)
-    whole = problem.space.whole[singles]
+    whole = problem.space.whole_center[singles]
     low, high = _around(problem)
     if (low > high).any():
         return Truth(math.inf, math.inf)
@@ -170,7 +170,7 @@ def _around(problem: RecourseProblem) -> tuple[np.ndarray, np.ndarray]:
         ends = [home, home]
         if cuts.size:
             ends = [min(home, cuts[0] - beyond), max(home, cuts[-1] + beyond)]
-        if problem.space.whole[f]:
+        if problem.space.whole_center[f]:
             ends = [math.floor(ends[0]) - 1.0, math.ceil(ends[1]) + 1.0]
         low.append(max(ends[0], problem.lower[f]))
         high.append(min(ends[1], problem.upper[f]))

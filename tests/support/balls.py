@@ -28,7 +28,7 @@ def ball_geometry(
     while True:
         explainer = Explainer(random_trees(random, n_dims, 6 * n_dims, 3, [cuts] * n_dims), space)
         factual = random.random(n_dims)
-        factual[explainer.space.whole] = 0.0
+        factual[explainer.space.whole_center] = 0.0
         problem = RecourseProblem.ask(
             explainer.model, explainer.space, factual, room, target=1, distance=distance, rules=()
         )

@@ -76,7 +76,7 @@ def _axes(problem: RecourseProblem) -> list[Axis]:
 
 
 def _single(problem: RecourseProblem, f: int) -> Axis:
-    whole = bool(problem.space.whole[f])
+    whole = bool(problem.space.whole_center[f])
     cuts = np.unique(np.floor(problem.model.cuts[f]) if whole else problem.model.cuts[f])
     after = cuts[-1:] + 1.0 if whole else np.nextafter(cuts[-1:], np.inf)
     samples = np.concatenate([cuts, after]) if cuts.size else problem.factual[f : f + 1]

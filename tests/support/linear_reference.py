@@ -42,9 +42,9 @@ def _discrete(problem: RecourseProblem) -> Iterator[tuple[np.ndarray, np.ndarray
         eye = np.eye(members.size)
         good = [i for i in range(members.size) if (eye[i] >= low[members]).all() and (eye[i] <= high[members]).all()]
         options.append([(members, tuple(eye[i])) for i in good])
-    for f in np.flatnonzero(space.whole & ~grouped):
+    for f in np.flatnonzero(space.whole_center & ~grouped):
         options.append([(np.array([f]), (v,)) for v in np.arange(low[f], high[f] + 1)])
-    real = np.flatnonzero(~space.whole & ~grouped)
+    real = np.flatnonzero(~space.whole_center & ~grouped)
     must = real[(problem.factual[real] < low[real]) | (problem.factual[real] > high[real])]
     may = np.setdiff1d(real[low[real] < high[real]], must)
     limit = min((r.changes for r in problem.rules if isinstance(r, AtMost)), default=None)
@@ -97,7 +97,7 @@ class _Choice:
             return self.shifts[w.tobytes()]
         p, walls = self.problem, self.problem.walls
         columns = [
-            f for f in np.flatnonzero(p.space.whole) if p.space.group_of[f] < 0 and walls.up[f] >= 1 and w[f] != 0
+            f for f in np.flatnonzero(p.space.whole_room) if p.space.group_of[f] < 0 and walls.up[f] >= 1 and w[f] != 0
         ]
         caps = [self.point[f] - p.lower[f] if w[f] > 0 else p.upper[f] - self.point[f] for f in columns]
         found = []
@@ -131,14 +131,14 @@ class _Choice:
             else:
                 value += X[:, members] @ w[members]
         if walls.shape is Shape.BOX:
-            down = np.where(p.space.whole, np.floor(walls.down), walls.down)
-            up = np.where(p.space.whole, np.floor(walls.up), walls.up)
+            down = np.where(p.space.whole_room, np.floor(walls.down), walls.down)
+            up = np.where(p.space.whole_room, np.floor(walls.up), walls.up)
             low, high = np.maximum(X - down, p.lower), np.minimum(X + up, p.upper)
             return value + np.minimum(w * low, w * high)[:, single].sum(axis=1)
         value += (X * w)[:, single].sum(axis=1)
         real = [
             f
-            for f in np.flatnonzero(single & ~p.space.whole)
+            for f in np.flatnonzero(single & ~p.space.whole_room)
             if walls.up[f] > 0 and w[f] != 0 and p.lower[f] < p.upper[f]
         ]
         a, r = np.abs(w[real]), walls.up[real]
@@ -239,7 +239,7 @@ class _Choice:
         movable = [f for f in range(n) if r[f] > 0 and a[f] > 0]
         # real columns that cannot be centres' choices (AtMost fixed them) still move inside the room
         others = [
-            f for f in np.flatnonzero((p.space.group_of < 0) & ~p.space.whole)
+            f for f in np.flatnonzero((p.space.group_of < 0) & ~p.space.whole_room)
             if f not in self.free and walls.up[f] > 0 and w[f] != 0 and p.lower[f] < p.upper[f]
         ]  # fmt: skip
         for shift, left in self.whole_shifts(w):

@@ -66,7 +66,7 @@ def question_about(rng: np.random.Generator, model, shape: int) -> RecourseProbl
     """A question with a box (0), ball (1) or diamond (2) about any model over x0, x1, ..."""
     space = Space(plain_features(rng, model.info.n_features))
     row = rng.uniform(-1.5, 1.5, model.info.n_features)
-    row = np.where(space.whole, np.round(row), row)
+    row = np.where(space.whole_center, np.round(row), row)
     room = (Box, Ball, Diamond)[shape](float(rng.choice([0.0, 0.05, 0.2, 0.5])))
     predicted = int(model.info.labels_of(model.scores(row[None]))[0])
     target = int(rng.choice([c for c in model.info.classes if c != predicted]))

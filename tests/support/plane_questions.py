@@ -53,7 +53,7 @@ def plane_question(family: Family, norm: str, number: int) -> RecourseProblem:
 def _rows(rng: np.random.Generator, space: Space, count: int) -> np.ndarray:
     low, high = np.maximum(space.lower, -1.5), np.minimum(space.upper, 1.5)
     rows = rng.uniform(low, high, (count, low.size))
-    rows = np.where(space.whole, np.round(rows), rows)
+    rows = np.where(space.whole_center, np.round(rows), rows)
     for members in space.members:
         rows[:, members] = np.eye(members.size)[rng.integers(members.size, size=count)]
     return np.asarray(rows + 0.0)
@@ -94,6 +94,6 @@ def _model(rng: np.random.Generator, family: Family, space: Space) -> Model:
 
 def _cuts(rng: np.random.Generator, space: Space, count: int) -> list[np.ndarray]:
     return [
-        rng.integers(-2, 2, count) + 0.5 if space.whole[f] else rng.normal(0.0, 1.2, count)
+        rng.integers(-2, 2, count) + 0.5 if space.whole_center[f] else rng.normal(0.0, 1.2, count)
         for f in range(len(space.names))
     ]

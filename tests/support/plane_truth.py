@@ -44,7 +44,7 @@ def closest_in_the_plane(problem: RecourseProblem) -> Truth:
     if problem.trouble is not None:
         return Truth(math.inf, math.inf)
     assert not problem.rules
-    plane = np.flatnonzero(~problem.space.whole & (problem.space.group_of < 0))
+    plane = np.flatnonzero(~problem.space.whole_center & (problem.space.group_of < 0))
     assert plane.size == 2
     assert (problem.walls.up[plane] > 0).all()
     assert np.array_equal(problem.walls.down, problem.walls.up)
@@ -80,7 +80,7 @@ def closest_in_the_plane(problem: RecourseProblem) -> Truth:
 def _discrete(problem: RecourseProblem) -> Iterator[dict[int, float]]:
     """All values of whole columns and all categories within the limits."""
     parts: list[list[dict[int, float]]] = []
-    for f in np.flatnonzero(problem.space.whole & (problem.space.group_of < 0)):
+    for f in np.flatnonzero(problem.space.whole_center & (problem.space.group_of < 0)):
         parts.append([{int(f): float(v)} for v in np.arange(problem.lower[f], problem.upper[f] + 1.0)])
     for members in problem.space.members:
         rows = [

@@ -71,7 +71,7 @@ def _model(rng: np.random.Generator, space: Space) -> TreeEnsemble:
     cuts = []
     for f in range(len(space.names)):
         count = int(rng.integers(1, 12))
-        if space.group_of[f] >= 0 or (space.upper[f] == 1.0 and space.whole[f]):
+        if space.group_of[f] >= 0 or (space.upper[f] == 1.0 and space.whole_center[f]):
             cuts.append(rng.choice([0.5, 0.5, 0.5, 0.25, -0.5, 1.5], count))
         elif rng.random() < 0.5:
             cuts.append(rng.choice(np.arange(-16, 17) / 4.0, count))
@@ -101,7 +101,7 @@ def _row(rng: np.random.Generator, space: Space) -> np.ndarray:
         value = float(rng.uniform(low - 0.5, high + 0.5)) if rng.random() < 0.5 else float(rng.integers(-8, 9)) / 2.0
         if rng.random() < 0.9:
             value = float(np.clip(value, feature.lower, feature.upper))
-        row[f] = np.round(value) if space.whole[f] else value
+        row[f] = np.round(value) if space.whole_center[f] else value
         if feature.kind.value == "binary":
             row[f] = float(rng.integers(2))
     for members in space.members:

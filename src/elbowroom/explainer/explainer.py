@@ -260,7 +260,7 @@ class Explainer:
         )
         if ((point < problem.lower) | (point > problem.upper)).any():
             raise self._outside(point, problem)
-        slip = Slip(point, np.where(problem.immutable, 0.0, spread), problem.lower, problem.upper, space.whole)
+        slip = Slip(point, np.where(problem.immutable, 0.0, spread), problem.lower, problem.upper, space.whole_room)
         return kept_probability(self.model, problem.target, slip, room, width, seconds)
 
     # ---- the widest intervals around a centre ------------------------------------------------------------------------

@@ -11,8 +11,9 @@ from typing import Final
 import numpy as np
 
 from elbowroom.present.numbers import REACH_DIGITS, ShownRound, about, exact, floor_digits, interval, round_body, show
+from elbowroom.problem.kinds import Direction, Kind
 from elbowroom.problem.shapes import Shape, is_round
-from elbowroom.problem.space import Direction, Feature, Kind
+from elbowroom.problem.space import Feature
 from elbowroom.result.region import Region
 from elbowroom.result.widening import OPEN_FROM
 

@@ -4,11 +4,12 @@ from elbowroom.problem.body import Body
 from elbowroom.problem.categories import allowed_categories
 from elbowroom.problem.conditions import Conditions, Takes
 from elbowroom.problem.distances import Distance, Metric
+from elbowroom.problem.kinds import Direction, Kind
 from elbowroom.problem.problem import RecourseProblem
 from elbowroom.problem.rooms import Ball, Box, Diamond, Room, Walls
 from elbowroom.problem.rules import AtMost, LinearRule, Rule
 from elbowroom.problem.shapes import Shape
-from elbowroom.problem.space import Direction, Feature, Group, Kind, Space
+from elbowroom.problem.space import Feature, Group, Space
 from elbowroom.problem.target import Target
 
 __all__ = [

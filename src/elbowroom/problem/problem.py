@@ -14,9 +14,10 @@ from elbowroom.numerics import Bools, Floats
 from elbowroom.problem.body import Body
 from elbowroom.problem.conditions import Conditions, changed
 from elbowroom.problem.distances import Distance, Metric
+from elbowroom.problem.kinds import Direction
 from elbowroom.problem.rooms import Room, Walls
 from elbowroom.problem.rules import Rule, check_rules, parse_rules
-from elbowroom.problem.space import Direction, Space
+from elbowroom.problem.space import Space
 from elbowroom.problem.target import Target
 
 
@@ -133,7 +134,7 @@ class RecourseProblem:
 
     def body(self, center: Floats) -> Body:
         """The room around a centre, clipped to the limits."""
-        return Body.around(center, self.walls, self.lower, self.upper, self.space.whole, self.space.members)
+        return Body.around(center, self.walls, self.lower, self.upper, self.space.whole_room, self.space.members)
 
     def measure(self, center: Floats) -> float:
         return self.metric(self.factual, center)
@@ -152,7 +153,7 @@ class RecourseProblem:
         outside = ~np.isfinite(center) | (center < self.lower) | (center > self.upper)
         for f in np.flatnonzero(outside):
             return self._outside(int(f), float(center[f]))
-        for f in np.flatnonzero(space.whole & (center != np.floor(center))):
+        for f in np.flatnonzero(space.whole_center & (center != np.floor(center))):
             return f"column {space.names[f]!r}: {center[f]} is not a whole number"
         for group, members in zip(space.groups, space.members, strict=True):
             if center[members].sum() != 1.0:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from enum import Enum
 from functools import cached_property
 from typing import Literal
 
@@ -30,22 +29,7 @@ from elbowroom.problem.given import (
     spread_of,
     unknown,
 )
-
-
-class Kind(Enum):
-    """Which values a feature takes."""
-
-    NUMERIC = "numeric"
-    INTEGER = "integer"
-    BINARY = "binary"
-
-
-class Direction(Enum):
-    """Which way a feature may move, compared with the factual."""
-
-    ANY = "any"
-    INCREASING = "increasing"
-    DECREASING = "decreasing"
+from elbowroom.problem.kinds import Direction, Kind, kind_of
 
 
 @dataclass(frozen=True)
@@ -184,9 +168,15 @@ class Space:
         return np.array([f.weight for f in self.features])
 
     @cached_property
-    def whole(self) -> Bools:
-        """True where only whole numbers are allowed (integer and binary features)."""
+    def whole_center(self) -> Bools:
+        """True where the centre must be a whole number (integer and binary features)."""
         return np.array([f.kind is not Kind.NUMERIC for f in self.features])
+
+    @cached_property
+    def whole_room(self) -> Bools:
+        """True where every point of the room must be a whole number: today the same columns. Only around a whole centre
+        can a room be whole."""
+        return self.whole_center
 
     @cached_property
     def group_of(self) -> Ints:
@@ -272,7 +262,7 @@ class Space:
         features = []
         for column, name in zip(frame.columns, names, strict=True):
             values = column_of(frame[column], name)
-            kind = _kind(name, frame[column], values, whole, zero_one, real)
+            kind = kind_of(name, frame[column], values, whole, zero_one, real)
             low, high = float(values.min()), float(values.max())
             spread = spread_of(values, scale if isinstance(scale, str) else "range")
             if kind is Kind.BINARY:
@@ -377,22 +367,3 @@ class Space:
                     f"here {int(values[members].sum())} are; an unseen category cannot be explained"
                 )
         return values + 0.0  # -0.0 becomes 0.0
-
-
-def _kind(name: str, series: pd.Series, values: Floats, whole: set[str], zero_one: set[str], real: set[str]) -> Kind:
-    if name in zero_one:
-        if not np.isin(values, (0.0, 1.0)).all():
-            raise InputError(f"column {name!r} is declared binary but holds {values[~np.isin(values, (0.0, 1.0))][0]}")
-        return Kind.BINARY
-    if name in whole:
-        broken = values[values != np.floor(values)]
-        if broken.size:
-            raise InputError(f"column {name!r} is declared integer but holds {broken[0]}")
-        return Kind.INTEGER
-    if name in real:
-        return Kind.NUMERIC
-    if pd.api.types.is_bool_dtype(series) or (
-        np.isin(values, (0.0, 1.0)).all() and (values == 0).any() and (values == 1).any()
-    ):
-        return Kind.BINARY
-    return Kind.INTEGER if pd.api.types.is_integer_dtype(series) else Kind.NUMERIC

@@ -138,7 +138,7 @@ def cell_support(problem: RecourseProblem, unit: Walls) -> Support | None:
         body, walls = region.body, region.room.walls(region.space)
         for f in movable:
             down, up = float(unit.down[f]), float(unit.up[f])
-            if problem.space.whole[f]:
+            if problem.space.whole_room[f]:
                 ends = [(math.floor(w) + 1.0) / u for w, u in ((walls.down[f], down), (walls.up[f], up)) if u > 0.0]
                 end, blur = min(ends), RESOLUTION * min(ends)
             else:

@@ -101,7 +101,7 @@ class _Rooms:
 
     def body(self, radius: float) -> Body:
         widths = radius * self.unit
-        return Body.around(self.point, Walls(self.shape, widths, widths), self.lower, self.upper, self.space.whole)
+        return Body.around(self.point, Walls(self.shape, widths, widths), self.lower, self.upper, self.space.whole_room)
 
     @property
     def largest(self) -> float:
@@ -115,7 +115,7 @@ class _Rooms:
         if isinstance(model, TreeEnsemble):
             for f, cuts in enumerate(model.cuts):
                 far = max(abs(cuts[0] - self.point[f]), abs(cuts[-1] - self.point[f])) if cuts.size else 0.0
-                step = 1.0 if self.space.whole[f] else float(np.spacing(abs(self.point[f]) + far))
+                step = 1.0 if self.space.whole_room[f] else float(np.spacing(abs(self.point[f]) + far))
                 extent[f] = min(extent[f], far + 2.0 * step) if cuts.size else 0.0
         else:
             extent = np.where(_used(model), extent, 0.0)

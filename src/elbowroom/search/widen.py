@@ -144,7 +144,9 @@ class _Growth:
     def _body(self, down: Floats, up: Floats) -> Body:
         problem = self.problem
         walls = Walls(Shape.BOX, down, up, problem.walls.free_groups)
-        return Body.around(self.center, walls, problem.lower, problem.upper, problem.space.whole, problem.space.members)
+        return Body.around(
+            self.center, walls, problem.lower, problem.upper, problem.space.whole_room, problem.space.members
+        )
 
     def _moved(self, climb: _Climb, rung: int) -> tuple[Floats, Floats]:
         down, up = self.down.copy(), self.up.copy()
@@ -157,7 +159,7 @@ class _Growth:
         width = float((self.down if sign < 0 else self.up)[f])
         limit = float((problem.lower if sign < 0 else problem.upper)[f]) * sign
         center, edge = float(self.center[f]) * sign, float((self.body.lower if sign < 0 else self.body.upper)[f]) * sign
-        whole = bool(space.whole[f])
+        whole = bool(space.whole_room[f])
         if space.group_of[f] >= 0 or problem.lower[f] == problem.upper[f]:
             return _Climb(f, sign, Listed(np.array([width])), End.FIXED, 1)
         if edge >= limit:
@@ -206,7 +208,7 @@ class _Growth:
 
     def _between(self, climb: _Climb) -> int | None:
         """A rung halfway to the refused one; None if that is near enough."""
-        if self.close == 0.0 or self.problem.space.whole[climb.column]:
+        if self.close == 0.0 or self.problem.space.whole_room[climb.column]:
             return (climb.at + climb.refused) // 2
         low, high = climb.ladder.width(climb.at), climb.ladder.width(climb.refused)
         if high - low <= self.close * self.problem.space.scale[climb.column]:

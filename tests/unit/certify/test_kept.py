@@ -64,7 +64,7 @@ def test_small_trees_equal_the_sum_over_all_cells(seed: int) -> None:
         center[members] = np.eye(members.size)[0]
     fixed = problem.immutable | (problem.space.group_of >= 0)
     sigma = np.where(fixed, 0.0, rng.choice([0.0, 0.1, 0.7, 3.0], center.size))
-    slip = Slip(center, sigma, problem.space.lower, problem.space.upper, problem.space.whole)
+    slip = Slip(center, sigma, problem.space.lower, problem.space.upper, problem.space.whole_room)
     truth = truth_of(problem.model, problem.target_index, slip)
     found = kept_probability(problem.model, Target(problem.target.label), slip, None, 0.0, 20.0)
     assert found.lower <= truth + 1e-12 and truth <= found.upper + 1e-12
@@ -174,7 +174,7 @@ def test_linear_grid_bounds_hold_against_exact_enumeration() -> None:
     explainer = Explainer(model, space)
     for center in ([0.0, 0.0], [2.0, 1.0], [-4.0, -3.0]):
         kept = explainer.probability_kept(center, {"x0": 1.5, "x1": 2.0}, target=1, tolerance=1e-4)
-        slip = Slip(np.array(center), np.array([1.5, 2.0]), space.lower, space.upper, space.whole)
+        slip = Slip(np.array(center), np.array([1.5, 2.0]), space.lower, space.upper, space.whole_room)
         truth = 0.0
         for (a, p), (b, q) in product(values_of(slip, 0, np.zeros(0)), values_of(slip, 1, np.zeros(0))):
             truth += p * q * float(model.predict([[a, b]])[0] == 1)

@@ -86,7 +86,7 @@ def test_samples_are_inside(room: object) -> None:
 @given(st.floats(min_value=-2, max_value=2), st.floats(min_value=-2, max_value=2))
 def test_ball_membership_is_exact(x: float, y: float) -> None:
     space = Space.plain(["x", "y"])
-    body = Body.around(np.zeros(2), Ball(1.0).walls(space), space.lower, space.upper, space.whole)
+    body = Body.around(np.zeros(2), Ball(1.0).walls(space), space.lower, space.upper, space.whole_room)
     # scale the point onto the surface, where rounding would matter
     length = float(np.hypot(x, y)) or 1.0
     point = np.array([x / length, y / length])

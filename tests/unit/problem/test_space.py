@@ -8,8 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from elbowroom import Feature, Group, InputError, Space
-from elbowroom.problem import Direction, Kind
+from elbowroom import Box, Feature, Group, InputError, Space
+from elbowroom.problem import Direction, Kind, RecourseProblem
+from elbowroom.search.linear.question import read_question
+from tests.support.linear_problems import linear_model
 
 
 @pytest.fixture
@@ -148,3 +150,16 @@ def test_select_reorders_and_refuses_strangers(frame: pd.DataFrame) -> None:
         space.select((*names, "more"))
     with pytest.raises(InputError, match="does not use"):
         space.select(names[1:])
+
+
+def test_a_whole_centre_and_a_whole_room_are_two_things() -> None:
+    """Today they are the same columns; here the room around a whole centre is made of all numbers."""
+    space = Space((Feature("x0", "integer", 0, 9), Feature("x1", lower=0, upper=9)))
+    assert space.whole_center.tolist() == space.whole_room.tolist() == [True, False]
+    space.__dict__["whole_room"] = np.array([False, False])
+    model = linear_model(np.array([[1.0, 1.0]]), np.array([-9.0]))
+    problem = RecourseProblem.ask(model, space, [3.0, 3.0], Box(0.25), 1)
+    assert problem.admissible(np.array([4.0, 4.5])) and not problem.admissible(np.array([4.5, 4.0]))
+    assert problem.body(np.array([4.0, 4.5])).lower.tolist() == [3.75, 4.25]
+    with pytest.raises(AssertionError):  # the linear engine knows one kind of whole column only
+        read_question(problem, model)

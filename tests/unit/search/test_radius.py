@@ -32,7 +32,7 @@ def _nearest_bad_cell(model, space, point, shape, label) -> float:
     values = []
     for f, feature in enumerate(space.features):
         low, high = (point[f], point[f]) if feature.immutable else (feature.lower, feature.upper)
-        if space.whole[f]:
+        if space.whole_room[f]:
             values.append(np.arange(low, high + 1))
             continue
         some = np.concatenate([model.cuts[f], np.nextafter(model.cuts[f], np.inf), [point[f]]])
@@ -73,7 +73,7 @@ def test_trees_equal_the_nearest_bad_cell(shape: Shape) -> None:
                 for f in range(n)
             )
         )
-        point = np.where(space.whole, np.round(rng.uniform(-2, 2, n)), rng.uniform(-2, 2, n))
+        point = np.where(space.whole_center, np.round(rng.uniform(-2, 2, n)), rng.uniform(-2, 2, n))
         label = int(model.info.labels_of(model.scores(point[None]))[0])
         truth = _nearest_bad_cell(model, space, point, shape, label)
         found = _radius(model, space, point, shape)

@@ -135,7 +135,7 @@ def test_every_direction_of_a_linear_model_ends_at_neighbouring_widths() -> None
         )
         space = Space(features)
         explainer = Explainer(model, space)
-        row = np.where(space.whole, np.round(rng.uniform(-4, 4, n)), rng.uniform(-4, 4, n))
+        row = np.where(space.whole_center, np.round(rng.uniform(-4, 4, n)), rng.uniform(-4, 4, n))
         region = explainer.explain(row, room=Box(0.02))
         if not region:
             continue
@@ -147,7 +147,7 @@ def test_every_direction_of_a_linear_model_ends_at_neighbouring_widths() -> None
         worst = np.where(weight > 0, wide.region.body.lower, wide.region.body.upper)
         for f in np.flatnonzero(weight > 0):  # the side that cannot hurt goes to the limit
             assert wide.highs[f].end is End.BOUND
-        for f in np.flatnonzero(~space.whole):  # and the other one uses up the margin
+        for f in np.flatnonzero(~space.whole_center):  # and the other one uses up the margin
             side = wide.lows[f] if weight[f] > 0 else wide.highs[f]
             if side.end is End.MAXIMAL:
                 beyond = worst.copy()

@@ -47,7 +47,7 @@ def bounds_within(problem: RecourseProblem, reach: float) -> tuple[Floats, Float
     length = length + EPSILONS.outwards * np.abs(problem.factual[single]) * 1e-3
     lower[single] = np.maximum(lower[single], problem.factual[single] - length)
     upper[single] = np.minimum(upper[single], problem.factual[single] + length)
-    whole = single[problem.space.whole[single]]
+    whole = single[problem.space.whole_center[single]]
     lower[whole], upper[whole] = np.ceil(lower[whole]), np.floor(upper[whole])
     return lower, upper
 
@@ -73,7 +73,7 @@ def add_center(builder: Builder, problem: RecourseProblem, reach: float, stance:
     """Columns x, their rules and the distance as objective; min distance = the program's objective."""
     lower, upper = bounds_within(problem, reach)
     n = problem.factual.size
-    columns = builder.columns(n, lower, upper, problem.space.whole)
+    columns = builder.columns(n, lower, upper, problem.space.whole_center)
     add_groups(builder, problem, columns)
     single = np.flatnonzero(problem.space.group_of < 0)
     factor, factual = problem.metric.factor[single], problem.factual[single]
@@ -151,7 +151,7 @@ def _add_at_most(builder: Builder, problem: RecourseProblem, moves: Ints, most: 
 def tidy(problem: RecourseProblem, x: Floats) -> Floats:
     """A solver's centre as an admissible one, as far as rounding can help: whole, one-hot, within the limits, and with
     columns that hardly moved put back to the factual."""
-    center = np.where(problem.space.whole, np.round(x), x)
+    center = np.where(problem.space.whole_center, np.round(x), x)
     move = problem.metric.factor * np.abs(center - problem.factual)
     home = (problem.space.group_of < 0) & (move <= EPSILONS.unmoved * max(1e-300, float(move.max(initial=0.0))))
     center = np.where(home, problem.factual, center)

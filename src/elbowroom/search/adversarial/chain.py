@@ -18,7 +18,7 @@ def breakpoints(problem: RecourseProblem, scenario: Scenario, feature: Ints, cut
     Upward shifts are rounded down: down(x + s) <= t iff x + s < next(t). Downward ones are rounded up: up(x + s) <= t iff
     x + s <= t. Clipping to the limits makes the answer constant where t is outside of them.
     """
-    shift, whole = scenario.shift[feature], problem.space.whole[feature]
+    shift, whole = scenario.shift[feature], problem.space.whole_center[feature]
     edge = np.where(shift >= 0, next_up(cut), cut)
     total = edge - shift  # TwoSum: edge - shift = total + error, exactly
     part = total - edge
@@ -54,7 +54,7 @@ class CellAxis:
         cls, builder: Builder, problem: RecourseProblem, f: int, breaks: Floats, lower: float, upper: float
     ) -> CellAxis:
         factual = float(problem.factual[f])
-        after = breaks + 1.0 if problem.space.whole[f] else next_up(breaks)
+        after = breaks + 1.0 if problem.space.whole_center[f] else next_up(breaks)
         low, high = np.concatenate([[lower], after]), np.concatenate([breaks, [upper]])
         columns = builder.columns(breaks.size, 0.0, 1.0, True)
         rows = np.arange(breaks.size - 1)

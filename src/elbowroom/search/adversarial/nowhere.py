@@ -106,7 +106,7 @@ def conditions_on(problem: RecourseProblem) -> Conditions:
             forms = [_fixed(int(f), 1.0 if f == chosen else 0.0) for f in members]
             alternatives.append(Alternative(tuple(form for pair in forms for form in pair)))
         conditions.disjunctions.append(Disjunction(tuple(alternatives)))
-    for f in np.flatnonzero(problem.space.whole & (problem.space.group_of < 0)):
+    for f in np.flatnonzero(problem.space.whole_center & (problem.space.group_of < 0)):
         if problem.upper[f] - problem.lower[f] < _MOST_VALUES:
             values = np.arange(problem.lower[f], problem.upper[f] + 1.0)
             conditions.disjunctions.append(Disjunction(tuple(Alternative(_fixed(int(f), float(v))) for v in values)))

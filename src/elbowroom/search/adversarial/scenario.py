@@ -54,7 +54,7 @@ def scenario_of(problem: RecourseProblem, center: Floats, point: Floats) -> Scen
     if not is_round(walls.shape):  # at a limit the longest shift lands at the same place, and also for other centres
         shift = np.where((shift < 0) & (point == problem.lower), -walls.down, shift)
         shift = np.where((shift > 0) & (point == problem.upper), walls.up, shift)
-    shift = np.where(problem.space.whole, np.trunc(shift), shift)
+    shift = np.where(problem.space.whole_room, np.trunc(shift), shift)
     category = {}
     for g in walls.free_groups:
         members = problem.space.members[g]
@@ -63,7 +63,7 @@ def scenario_of(problem: RecourseProblem, center: Floats, point: Floats) -> Scen
     if inside(problem, full.shift):
         return full
     for shrink in (0.0, 2.0**-52, 2.0**-50, 2.0**-46, 2.0**-40, 2.0**-30):
-        candidate = np.where(problem.space.whole, shift, shift * (1.0 - shrink))
+        candidate = np.where(problem.space.whole_room, shift, shift * (1.0 - shrink))
         if inside(problem, candidate):
             return Scenario(candidate, category)
     return Scenario(np.zeros(shift.size), category)
@@ -71,7 +71,7 @@ def scenario_of(problem: RecourseProblem, center: Floats, point: Floats) -> Scen
 
 def _not_short(problem: RecourseProblem, center: Floats, point: Floats, scenario: Scenario) -> Scenario:
     """The rounded difference may lead one float short of the point: then the next longer shift, if the walls allow."""
-    short = (land(problem, scenario, center) != point) & (problem.space.group_of < 0) & ~problem.space.whole
+    short = (land(problem, scenario, center) != point) & (problem.space.group_of < 0) & ~problem.space.whole_room
     longer = np.nextafter(scenario.shift, np.where(scenario.shift >= 0, np.inf, -np.inf))
     longer = np.clip(longer, -problem.walls.down, problem.walls.up)
     return Scenario(np.where(short, longer, scenario.shift), scenario.category)
@@ -91,5 +91,5 @@ def inside(problem: RecourseProblem, shift: Floats) -> bool:
 
 def stretched(scenario: Scenario, problem: RecourseProblem, factor: float) -> Scenario:
     """A slightly longer shift: what is asked of a candidate, so that it holds with something to spare."""
-    longer = np.where(problem.space.whole, scenario.shift, scenario.shift * factor)
+    longer = np.where(problem.space.whole_room, scenario.shift, scenario.shift * factor)
     return Scenario(longer, scenario.category)

@@ -135,7 +135,9 @@ def read_question(problem: RecourseProblem, model: LinearModel) -> Question | Ho
             must.append(not allowed[current])
     n, k = singles.size, len(groups)
     zeros = np.zeros(k)
-    whole = np.concatenate([space.whole[singles], np.ones(k, dtype=np.bool_)])
+    # one column says both: how the centre branches and which steps the adversary takes
+    assert np.array_equal(space.whole_center, space.whole_room)
+    whole = np.concatenate([space.whole_center[singles], np.ones(k, dtype=np.bool_)])
     down, up = (np.concatenate([wall[singles], zeros]) for wall in (problem.walls.down, problem.walls.up))
     if not is_round(problem.walls.shape):  # from a whole centre only whole steps are inside
         down, up = np.where(whole, np.floor(down), down), np.where(whole, np.floor(up), up)

@@ -67,7 +67,7 @@ class Moves:
                 low.append(max(0.0, float(least)) * price)
                 high.append(float(most) * price)
                 block.append(blocks)
-                step.append(price if space.whole[f] else 0.0)
+                step.append(price if space.whole_center[f] else 0.0)
             blocks += 1
         group_rows: list[list[int]] = []
         for g, members in enumerate(space.members):
@@ -172,7 +172,7 @@ class Moves:
         np.add.at(shift, self.plus[up], amount[up])
         np.subtract.at(shift, self.minus[down], amount[down])
         moved = x + shift
-        moved = np.where(self.problem.space.whole, np.rint(moved), moved)
+        moved = np.where(self.problem.space.whole_center, np.rint(moved), moved)
         return np.asarray(np.clip(np.where(shift != 0.0, moved, x), self.problem.lower, self.problem.upper) + 0.0)
 
     def point(self, v: Floats) -> Floats:

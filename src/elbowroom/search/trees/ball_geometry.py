@@ -62,7 +62,7 @@ class Geometry(Bundle):
     def of(cls, problem: RecourseProblem, layout: Layout, dimensions: Dimensions) -> Geometry:
         columns, question = dimensions.columns, layout.question
         n_single = int(dimensions.group_start[0])
-        whole, grouped = problem.space.whole[columns], np.arange(columns.size) >= n_single
+        whole, grouped = problem.space.whole_center[columns], np.arange(columns.size) >= n_single
         axis = np.where(grouped, 0.0, problem.walls.up[columns])
         kind = np.where(axis > 0.0, ROUND, STILL)
         kind[question.free_dim] = FREE

@@ -35,7 +35,7 @@ class Dimensions:
     @classmethod
     def of(cls, model: TreeEnsemble, space: Space) -> Dimensions:
         folded = [
-            np.unique(np.floor(cuts)) + 0.0 if space.whole[f] else np.unique(cuts) + 0.0
+            np.unique(np.floor(cuts)) + 0.0 if space.whole_room[f] else np.unique(cuts) + 0.0
             for f, cuts in enumerate(model.cuts)
         ]
         single = [f for f, cuts in enumerate(folded) if cuts.size and space.group_of[f] < 0]
@@ -133,7 +133,7 @@ def _leaf_cells(model: TreeEnsemble, space: Space, dimensions: Dimensions) -> tu
     low, high = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
     for d, (f, cuts) in enumerate(zip(dimensions.columns, dimensions.cuts, strict=True)):
         below, above = leaves.lower[:, f], leaves.upper[:, f]
-        if space.whole[f]:
+        if space.whole_room[f]:
             below, above = np.floor(below), np.floor(above)
         low[:, d] = np.where(np.isneginf(below), 0, np.searchsorted(cuts, below, "left") + 1)
         high[:, d] = np.where(np.isposinf(above), cuts.size, np.searchsorted(cuts, above, "left"))

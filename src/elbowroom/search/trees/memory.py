@@ -50,7 +50,7 @@ class TreeMemory:
             self.model is problem.model
             and self.target_index == problem.target_index
             and self.probability == problem.target.probability
-            and np.array_equal(self.space.whole, problem.space.whole)
+            and np.array_equal(self.space.whole_room, problem.space.whole_room)
             and self.space.groups == problem.space.groups
         )
 

@@ -72,7 +72,7 @@ def whole_room(problem: RecourseProblem, family: TreeFamily) -> Copy:
     """Where the centre must lie for the whole room to be left or right of every split."""
     feature, cut = family.splits.feature, family.splits.cut
     grouped = problem.space.group_of >= 0
-    whole = problem.space.whole
+    whole = problem.space.whole_room
     ends = []
     for sign, walls in ((1.0, problem.walls.up), (-1.0, problem.walls.down)):
         shift = np.where(grouped, 0.0, np.where(whole, np.floor(walls), walls))
@@ -98,7 +98,7 @@ def _nearest_leaves(family: TreeFamily) -> list[Floats]:
         for split in splits.right_row[splits.right_leaf == leaf]:
             f = splits.feature[split]
             edge = float(copy.right[split])
-            after = edge + 1.0 if problem.space.whole[f] and math.isfinite(edge) else float(next_up(edge))
+            after = edge + 1.0 if problem.space.whole_center[f] and math.isfinite(edge) else float(next_up(edge))
             low[f] = max(low[f], after if edge < math.inf else math.inf)
         if (low > high).any():
             continue

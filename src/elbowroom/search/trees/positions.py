@@ -25,7 +25,9 @@ WHOLE_SPACING = 2.0**52  # from here on neighbouring floats are whole numbers
 def room_edges(problem: RecourseProblem, columns: Ints, centers: Floats) -> tuple[Floats, Floats]:
     """Smallest and largest value of the room in one column, for many centres of (equal or different) columns."""
     walls = Walls(Shape.BOX, problem.walls.down[columns], problem.walls.up[columns])
-    body = Body.around(centers, walls, problem.lower[columns], problem.upper[columns], problem.space.whole[columns], ())
+    body = Body.around(
+        centers, walls, problem.lower[columns], problem.upper[columns], problem.space.whole_room[columns], ()
+    )
     return body.lower, body.upper
 
 
@@ -67,7 +69,7 @@ def _ends(problem: RecourseProblem, columns: Ints) -> tuple[Floats, Floats]:
 
 def _first_right_of(problem: RecourseProblem, column: Ints, cut: Floats) -> Floats:
     """The smallest centre whose room lies right of the cut: low(c) > cut."""
-    whole = problem.space.whole[column]
+    whole = problem.space.whole_center[column]
     total, error = _sum(cut, problem.walls.down[column])
     floor = np.floor(total) - ((total == np.floor(total)) & (error < 0))
     guess = np.where(whole, _next_whole(floor), np.where(error < 0, total, next_up(total)))
@@ -92,7 +94,7 @@ def _first_right_of(problem: RecourseProblem, column: Ints, cut: Floats) -> Floa
 
 def _last_left_of(problem: RecourseProblem, column: Ints, cut: Floats) -> Floats:
     """The largest centre whose room lies left of the cut: high(c) <= cut."""
-    whole = problem.space.whole[column]
+    whole = problem.space.whole_center[column]
     after = np.where(whole, _next_whole(cut), next_up(cut))
     total, error = _sum(after, -problem.walls.up[column])
     ceiling = np.ceil(total) + ((total == np.ceil(total)) & (error > 0))

@@ -148,6 +148,8 @@ def lay_out(problem: RecourseProblem, dimensions: Dimensions) -> Layout | str:
     if problem.trouble is not None:
         return problem.trouble
     space, metric, norm = problem.space, problem.metric, problem.distance
+    # positions of centres and cells of rooms are made of the same whole numbers
+    assert np.array_equal(space.whole_center, space.whole_room)
     power = 2 if norm is Distance.L2 else 1
     price = metric.group_price**power
     idle = np.clip(problem.factual, problem.lower, problem.upper)

@@ -23,7 +23,7 @@ from tests.support.small_questions import random_question
 
 def _center(problem, rng):  # type: ignore[no-untyped-def]
     center = np.clip(problem.factual + rng.normal(size=problem.factual.size), problem.lower, problem.upper)
-    center = np.where(problem.space.whole, np.clip(np.round(center), problem.lower, problem.upper), center)
+    center = np.where(problem.space.whole_center, np.clip(np.round(center), problem.lower, problem.upper), center)
     for members in problem.space.members:
         center[members] = problem.factual[members]
     return center
@@ -51,18 +51,18 @@ def test_a_scenario_of_one_room_lands_in_every_room(start: int) -> None:
 def test_breakpoints_are_the_last_centres_left_of_a_cut(seed: int) -> None:
     rng = np.random.default_rng([1, seed])
     problem = random_question(rng)
-    if problem.trouble is not None or not problem.space.whole.size:
+    if problem.trouble is not None or not problem.space.whole_center.size:
         pytest.skip("nothing to try")
     n = problem.factual.size
     single = problem.space.group_of < 0
     shift = np.where(single, rng.uniform(-problem.walls.down, problem.walls.up), 0.0)
-    shift = np.where(problem.space.whole, np.trunc(shift), shift)
+    shift = np.where(problem.space.whole_room, np.trunc(shift), shift)
     scenario = Scenario(shift)
     feature = np.repeat(np.arange(n), 6)
     cut = np.concatenate([np.append(rng.normal(size=4) * 3, [0.5, -0.0]) for _ in range(n)])
     found = breakpoints(problem, scenario, feature, cut)
     for f, t, edge in zip(feature, cut, found, strict=True):
-        whole = problem.space.whole[f]
+        whole = problem.space.whole_center[f]
         candidates = [edge] if math.isfinite(edge) else []
         candidates += [np.floor(t - shift[f]) + k for k in range(-2, 3)] if whole else [t - shift[f]]
         for value in list(candidates):

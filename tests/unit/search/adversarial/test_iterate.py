@@ -49,7 +49,7 @@ def test_the_radius_is_certified_and_hardly_any_larger_one_is(family: str, monke
         large = replace(problem, room=replace(problem.room, radius=8.0))
         rng = np.random.default_rng(seed)
         for _ in range(4):
-            center = problem.factual + np.where(problem.space.whole, 0.0, rng.normal(size=problem.factual.size))
+            center = problem.factual + np.where(problem.space.whole_center, 0.0, rng.normal(size=problem.factual.size))
             if not large.admissible(center):
                 continue
             radius = iterate.certified_radius(large, Referee(large), center)

@@ -45,7 +45,7 @@ def test_what_one_row_teaches_does_not_change_the_next_answer() -> None:
         question = (problem.room, problem.target, problem.distance, problem.rules)
         for _ in range(3):
             row = problem.factual.copy()
-            moving = np.flatnonzero(~problem.space.whole)
+            moving = np.flatnonzero(~problem.space.whole_center)
             row[moving] += rng.normal(size=moving.size)
             here = shared.explain(row, *question)
             there = Explainer(problem.model, problem.space).explain(row, *question)

@@ -41,7 +41,7 @@ def test_what_one_row_teaches_does_not_change_the_next_answer() -> None:
         rows = [problem.factual]
         for _ in range(4):
             row = problem.factual.copy()
-            moving = np.flatnonzero(~problem.space.whole)
+            moving = np.flatnonzero(~problem.space.whole_center)
             row[moving] += rng.normal(size=moving.size)
             rows.append(row)
         question = (problem.room, problem.target, problem.distance, problem.rules)
