@@ -150,10 +150,13 @@ class RecourseProblem:
     def why_inadmissible(self, center: Floats) -> str | None:
         """The first limit, whole number, one-hot group or rule that the centre breaks, by name; None if it breaks none."""
         space = self.space
-        outside = ~np.isfinite(center) | (center < self.lower) | (center > self.upper)
-        for f in np.flatnonzero(outside):
-            return self._outside(int(f), float(center[f]))
-        for f in np.flatnonzero(space.whole_center & (center != np.floor(center))):
+        inside = np.isfinite(center) & (center >= self.lower) & (center <= self.upper)
+        if not inside.all():
+            f = int(np.argmin(inside))
+            return self._outside(f, float(center[f]))
+        broken = space.whole_center & (center != np.floor(center))
+        if broken.any():
+            f = int(np.argmax(broken))
             return f"column {space.names[f]!r}: {center[f]} is not a whole number"
         for group, members in zip(space.groups, space.members, strict=True):
             if center[members].sum() != 1.0:
