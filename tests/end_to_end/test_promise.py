@@ -131,7 +131,6 @@ def test_at_most_one_change(cancer: Data) -> None:
     assert free.distance <= region.distance  # type: ignore[union-attr]
 
 
-@pytest.mark.xfail(strict=True, reason="the explainer does not hand its rules to the answer yet")
 def test_an_answer_keeps_its_rules(cancer: Data) -> None:
     X, y = cancer
     explainer = Explainer(MODELS["logistic"]().fit(X, y), Space.from_frame(X, bounds="none"))
