@@ -14,6 +14,7 @@ from typing import NoReturn
 
 import numpy as np
 import pytest
+from elbowroom.search.trees.one_leaf import OneLeafEngine
 
 import elbowroom
 from elbowroom import Box, Explainer, InputError, Target
@@ -33,7 +34,6 @@ from elbowroom.search.linear import LinearEngine
 from elbowroom.search.network import NetworkEngine
 from elbowroom.search.radius import largest_radius
 from elbowroom.search.trees import TreeEngine
-from elbowroom.search.trees.one_leaf import OneLeafEngine
 from elbowroom.search.widen import widest_box
 from tests.support.new_shape import new_shape, room_with
 from tests.support.small_models import body_of, info

@@ -13,7 +13,7 @@ from tests.support.closed import closed_package
 
 WHERE = """
 from elbowroom.kernels.kernel import readiness
-from elbowroom.search.trees.expand import expand
+from elbowroom.search.trees.boxes.expand import expand
 import elbowroom.certify.trees
 print(readiness(expand).name)
 """

@@ -7,10 +7,10 @@ import numpy as np
 from elbowroom import Explainer
 from elbowroom.numerics import Floats
 from elbowroom.problem import Ball, Diamond, RecourseProblem, Space
-from elbowroom.search.trees.ball_geometry import Geometry
-from elbowroom.search.trees.ball_regions import BallRegions, add_ball_region
+from elbowroom.search.trees.balls.geometry import Geometry
+from elbowroom.search.trees.balls.regions import BallRegions, add_ball_region
 from elbowroom.search.trees.memory import TreeMemory
-from elbowroom.search.trees.question import lay_out
+from elbowroom.search.trees.question.layout import lay_out
 from tests.support.small_models import random_trees
 
 GRID = np.array([0.1, 0.2, 0.35, 0.5, 0.6, 0.75, 0.9])

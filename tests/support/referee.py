@@ -21,12 +21,12 @@ from elbowroom.problem import RecourseProblem, Shape
 from elbowroom.result import Certificate, Inadmissible, Verdict
 from elbowroom.search import contract
 from elbowroom.search.adversarial import AdversarialEngine
+from elbowroom.search.adversarial.one_leaf import OneLeafEngine
 from elbowroom.search.contract import Clock
 from elbowroom.search.engines import engine_for
 from elbowroom.search.linear import LinearEngine
 from elbowroom.search.network import NetworkEngine
 from elbowroom.search.trees import TreeEngine
-from elbowroom.search.trees.one_leaf import OneLeafEngine
 
 SECONDS = 10.0  # for one verdict, where the engine sets no limit of its own
 

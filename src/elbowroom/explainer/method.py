@@ -45,7 +45,7 @@ class Method(Enum):
                 }
                 return AdversarialEngine(names[self])
             case Method.ONE_LEAF:
-                from elbowroom.search.trees.one_leaf import OneLeafEngine
+                from elbowroom.search.adversarial.one_leaf import OneLeafEngine
 
                 if not isinstance(model, TreeEnsemble):
                     raise UnsupportedModel(

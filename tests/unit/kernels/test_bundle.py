@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from elbowroom.kernels.bundle import Bundle
-from elbowroom.search.trees.nodes import Nodes
+from elbowroom.search.trees.heap import Nodes
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,9 +88,9 @@ def test_fields_cannot_be_exchanged() -> None:
 
 
 def test_types_follow_the_fields() -> None:
-    whole = Nodes.of(4, 2)
+    whole = Nodes.of(4, 2, np.int32)
     real = replace(whole, low=np.zeros((4, 2)), high=np.zeros((4, 2)))
-    assert numba.typeof(whole) == numba.typeof(Nodes.of(8, 3)) != numba.typeof(real)
+    assert numba.typeof(whole) == numba.typeof(Nodes.of(8, 3, np.int32)) != numba.typeof(real)
     assert numba.typeof(whole).name != numba.typeof(real).name
     assert pickle.loads(pickle.dumps(numba.typeof(whole))) == numba.typeof(whole)
 

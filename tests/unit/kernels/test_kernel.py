@@ -23,7 +23,7 @@ print(total(np.arange(5.0)), total.stats.cache_hits[total.signatures[0]] if tota
 STEPPED = """
 import inspect
 from elbowroom import Explainer
-from elbowroom.search.trees.bits import narrow
+from elbowroom.search.trees.cells.leaves import narrow
 from tests.golden import questions as golden
 wanted = ["tree, linf, 0", "ensemble, l2, 1", "ensemble, l1, 2", "small box 3", "small round room 4"]
 stored, different = golden.stored()["answers"], []
@@ -180,7 +180,7 @@ def test_the_stamp_of_kept_code_covers_every_file_it_was_made_from(
 def test_the_stamp_of_the_largest_kernels_covers_the_numerics() -> None:
     """`EPS` is frozen into the guard of balls: without this, old machine code would outlive a change of it."""
     root = Path(compiling.__file__).parent.parent
-    reached, todo = set(), [root / "search" / "trees" / "ball_entry.py"]
+    reached, todo = set(), [root / "search" / "trees" / "balls" / "kernels.py"]
     while todo:
         file = todo.pop()
         reached.add(file)

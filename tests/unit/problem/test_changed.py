@@ -6,7 +6,7 @@ import numpy as np
 
 from elbowroom.problem import AtMost, Box, Feature, Group, RecourseProblem, Space
 from elbowroom.search.trees.memory import TreeMemory
-from elbowroom.search.trees.question import Layout, lay_out
+from elbowroom.search.trees.question.layout import Layout, lay_out
 from tests.support.small_models import random_trees
 
 

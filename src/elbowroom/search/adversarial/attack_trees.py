@@ -17,8 +17,8 @@ from elbowroom.models import Leaves, TreeMargins
 from elbowroom.numerics import Floats, Ints, next_up
 from elbowroom.problem import Body, RecourseProblem
 from elbowroom.problem.shapes import is_round, spent_at_once
-from elbowroom.search.adversarial.matrix import Builder
 from elbowroom.search.adversarial.room_block import add_room, into_body
+from elbowroom.search.program import Builder
 from elbowroom.search.solvers.protocol import Chain
 from elbowroom.search.solvers.tolerances import EPSILONS
 

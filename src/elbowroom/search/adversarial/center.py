@@ -15,7 +15,7 @@ from elbowroom.numerics import Floats, Ints
 from elbowroom.problem import Distance, RecourseProblem, allowed_categories
 from elbowroom.problem.conditions import ROW_SLACK
 from elbowroom.search.adversarial.master import Master, Stance
-from elbowroom.search.adversarial.matrix import Builder, NormRow
+from elbowroom.search.program import Builder, NormRow
 from elbowroom.search.solvers.tolerances import EPSILONS
 
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from elbowroom.numerics import Floats, Ints, next_down, next_up
 from elbowroom.problem import RecourseProblem
-from elbowroom.search.adversarial.matrix import Builder
 from elbowroom.search.adversarial.scenario import Scenario
+from elbowroom.search.program import Builder
 
 
 def breakpoints(problem: RecourseProblem, scenario: Scenario, feature: Ints, cut: Floats) -> Floats:

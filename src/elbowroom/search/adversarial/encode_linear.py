@@ -12,11 +12,11 @@ from elbowroom.numerics import EPS, Floats
 from elbowroom.problem import RecourseProblem
 from elbowroom.search.adversarial.center import add_center
 from elbowroom.search.adversarial.master import Master, Stance
-from elbowroom.search.adversarial.matrix import Builder
 from elbowroom.search.adversarial.nowhere import combined, conditions_on, contradictory, scenario_point
 from elbowroom.search.adversarial.point_block import add_point
 from elbowroom.search.adversarial.room_block import add_room, into_body, lowest_along
 from elbowroom.search.adversarial.scenario import Scenario
+from elbowroom.search.program import Builder
 from elbowroom.search.solvers.protocol import Chain
 from elbowroom.search.solvers.tolerances import EPSILONS
 

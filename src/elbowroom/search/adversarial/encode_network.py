@@ -21,7 +21,6 @@ from elbowroom.problem import Body, RecourseProblem
 from elbowroom.search.adversarial.center import add_center
 from elbowroom.search.adversarial.encode_linear import asked, deficit_scale
 from elbowroom.search.adversarial.master import Master, Stance
-from elbowroom.search.adversarial.matrix import Builder
 from elbowroom.search.adversarial.nowhere import (
     Alternative,
     Disjunction,
@@ -34,6 +33,7 @@ from elbowroom.search.adversarial.nowhere import (
 from elbowroom.search.adversarial.point_block import PointBlock, add_point
 from elbowroom.search.adversarial.room_block import add_room, into_body, lowest_along
 from elbowroom.search.adversarial.scenario import Scenario
+from elbowroom.search.program import Builder
 from elbowroom.search.solvers.protocol import Chain
 from elbowroom.search.solvers.tolerances import EPSILONS
 

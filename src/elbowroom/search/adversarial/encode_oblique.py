@@ -23,7 +23,6 @@ from elbowroom.problem import Body, RecourseProblem
 from elbowroom.problem.shapes import is_round
 from elbowroom.search.adversarial.center import add_center
 from elbowroom.search.adversarial.master import Master, Stance
-from elbowroom.search.adversarial.matrix import Builder
 from elbowroom.search.adversarial.nowhere import (
     Alternative,
     Disjunction,
@@ -36,6 +35,7 @@ from elbowroom.search.adversarial.point_block import PointBlock, add_point
 from elbowroom.search.adversarial.room_block import add_room, into_body
 from elbowroom.search.adversarial.scenario import Scenario, stretched
 from elbowroom.search.adversarial.splits import no_leaves_suffice
+from elbowroom.search.program import Builder
 from elbowroom.search.solvers.protocol import Chain
 from elbowroom.search.solvers.tolerances import EPSILONS
 

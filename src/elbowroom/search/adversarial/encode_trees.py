@@ -28,9 +28,9 @@ from elbowroom.search.adversarial.attack_trees import TreeAttack
 from elbowroom.search.adversarial.center import add_center, bounds_within, tidy
 from elbowroom.search.adversarial.chain import CellAxis, breakpoints
 from elbowroom.search.adversarial.master import Master, Stance
-from elbowroom.search.adversarial.matrix import Builder
 from elbowroom.search.adversarial.scenario import Scenario, stretched
 from elbowroom.search.adversarial.splits import Splits, no_leaves_suffice
+from elbowroom.search.program import Builder
 from elbowroom.search.solvers.protocol import Chain
 from elbowroom.search.solvers.tolerances import EPSILONS
 

@@ -119,7 +119,7 @@ class _Loop:
     def _first_region(self) -> None:
         """Something certified before the long way: the paper's heuristic, where there is one."""
         if isinstance(self.problem.model, TreeEnsemble):
-            from elbowroom.search.trees.one_leaf import OneLeafEngine
+            from elbowroom.search.adversarial.one_leaf import OneLeafEngine
 
             heuristic = OneLeafEngine(self.solver)
             found = heuristic.search(self.problem, self.referee, self.clock.part(_FIRST_SHARE), 0)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from elbowroom.numerics import Floats
-from elbowroom.search.adversarial.matrix import Program
+from elbowroom.search.program import Program
 
 
 class Stance(Enum):

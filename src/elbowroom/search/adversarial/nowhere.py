@@ -26,8 +26,8 @@ import numpy as np
 
 from elbowroom.numerics import Floats
 from elbowroom.problem import RecourseProblem
-from elbowroom.search.adversarial.matrix import Builder
 from elbowroom.search.adversarial.scenario import Scenario
+from elbowroom.search.program import Builder
 from elbowroom.search.rational import cancelling
 from elbowroom.search.solvers.highs_mip import HighsRelaxation
 

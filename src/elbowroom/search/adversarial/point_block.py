@@ -13,8 +13,8 @@ import numpy as np
 from elbowroom.numerics import Floats, Ints
 from elbowroom.problem import RecourseProblem
 from elbowroom.search.adversarial.center import CenterBlock
-from elbowroom.search.adversarial.matrix import Builder
 from elbowroom.search.adversarial.scenario import Scenario
+from elbowroom.search.program import Builder
 
 
 @dataclass(frozen=True, eq=False)

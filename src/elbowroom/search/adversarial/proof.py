@@ -22,7 +22,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from elbowroom.numerics import TINY, Floats, Ints, gamma
-from elbowroom.search.adversarial.matrix import Program
+from elbowroom.search.program import Program
 from elbowroom.search.solvers.highs_mip import HighsRelaxation
 from elbowroom.search.solvers.tolerances import EPSILONS
 

@@ -9,7 +9,7 @@ import numpy as np
 from elbowroom.numerics import Floats, Ints
 from elbowroom.problem import Body, Shape
 from elbowroom.problem.shapes import is_euclidean, is_round, largest_sum, length
-from elbowroom.search.adversarial.matrix import Builder, NormRow
+from elbowroom.search.program import Builder, NormRow
 
 _SHRINKS = (0.0, 1e-15, 1e-13, 1e-11, 1e-9, 1e-7, 1e-5)
 

@@ -9,7 +9,7 @@ import numpy as np
 from gurobipy import GRB
 
 from elbowroom.numerics import Floats
-from elbowroom.search.adversarial.matrix import Program
+from elbowroom.search.program import Program
 from elbowroom.search.solvers.protocol import Answer, Claim
 from elbowroom.search.solvers.tolerances import EPSILONS
 

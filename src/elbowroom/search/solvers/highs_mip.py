@@ -6,7 +6,7 @@ import highspy
 import numpy as np
 
 from elbowroom.numerics import TOLERANCES, Floats
-from elbowroom.search.adversarial.matrix import Program
+from elbowroom.search.program import Program
 from elbowroom.search.solvers.protocol import Answer, Claim
 from elbowroom.search.solvers.tolerances import EPSILONS
 

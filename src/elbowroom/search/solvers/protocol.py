@@ -15,7 +15,7 @@ from elbowroom.numerics import Floats
 from elbowroom.search.solvers.tolerances import EPSILONS
 
 if TYPE_CHECKING:
-    from elbowroom.search.adversarial.matrix import Program
+    from elbowroom.search.program import Program
 
 
 class Claim(Enum):

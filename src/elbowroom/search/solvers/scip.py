@@ -6,7 +6,7 @@ import numpy as np
 import pyscipopt
 
 from elbowroom.numerics import Floats
-from elbowroom.search.adversarial.matrix import Program
+from elbowroom.search.program import Program
 from elbowroom.search.solvers.protocol import Answer, Claim
 from elbowroom.search.solvers.tolerances import EPSILONS
 

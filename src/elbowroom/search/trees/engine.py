@@ -39,10 +39,10 @@ class TreeEngine:
     def search(self, problem: RecourseProblem, referee: Referee, clock: Clock, seed: int) -> Ending:
         memory = self._memory_for(problem)
         if is_round(problem.walls.shape):
-            from elbowroom.search.trees.ball import search_balls
+            from elbowroom.search.trees.balls.search import search_balls
 
             return search_balls(problem, referee, clock, seed, memory)
-        from elbowroom.search.trees.branch import search_boxes
+        from elbowroom.search.trees.boxes.search import search_boxes
 
         return search_boxes(problem, referee, clock, seed, memory)
 
@@ -57,10 +57,10 @@ class TreeEngine:
 def largest_kernel(shape: Shape) -> Any:
     """Of those that questions about rooms of this shape need: what takes longest to compile, and is compiled last."""
     if is_round(shape):
-        from elbowroom.search.trees.ball_entry import run
+        from elbowroom.search.trees.balls.kernels import run
 
         return run
-    from elbowroom.search.trees.expand import expand
+    from elbowroom.search.trees.boxes.expand import expand
 
     return expand
 

@@ -14,7 +14,8 @@ from elbowroom.kernels.tools import Shorts
 from elbowroom.models import TreeEnsemble
 from elbowroom.numerics import Floats, Ints
 from elbowroom.problem import RecourseProblem, Space
-from elbowroom.search.trees.cells import Dimensions, build_ensemble
+from elbowroom.search.trees.cells.build import build_ensemble
+from elbowroom.search.trees.cells.dimensions import Dimensions
 
 MAX_REGIONS = 50  # more cost time at every node of the next search and were measured not to pay
 MAX_CENTERS = 64

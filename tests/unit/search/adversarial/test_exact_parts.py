@@ -10,10 +10,10 @@ import pytest
 
 from elbowroom.problem import Box, Feature, RecourseProblem, Shape, Space
 from elbowroom.search.adversarial.chain import breakpoints
-from elbowroom.search.adversarial.matrix import Builder, NormRow
 from elbowroom.search.adversarial.proof import DualBound, prove
 from elbowroom.search.adversarial.room_block import into_body, lowest_along
 from elbowroom.search.adversarial.scenario import Scenario, land, scenario_of
+from elbowroom.search.program import Builder, NormRow
 from tests.support.hostile import hostile_points
 from tests.support.linear_problems import linear_model
 from tests.support.oblique_models import oblique_question

@@ -12,7 +12,7 @@ from elbowroom.errors import SolverMissing
 from elbowroom.numerics import Floats
 from elbowroom.problem import RecourseProblem
 from elbowroom.search.adversarial import proof
-from elbowroom.search.adversarial.matrix import Program
+from elbowroom.search.program import Program
 from elbowroom.search.solvers import protocol
 from elbowroom.search.solvers.highs_mip import HighsMip, HighsRelaxation
 from elbowroom.search.solvers.protocol import Answer, Claim, SolverName, open_solver

@@ -1,0 +1,1 @@
+"""Bad regions: found, grown, and the cell that the adversary defends."""

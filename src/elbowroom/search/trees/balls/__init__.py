@@ -1,0 +1,1 @@
+"""Balls and diamonds: best-first search over ranges of values."""

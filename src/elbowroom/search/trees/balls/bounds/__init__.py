@@ -1,0 +1,1 @@
+"""What it costs at least to leave bad regions, for balls and diamonds."""

@@ -1,0 +1,1 @@
+"""Good centres without waiting for a proof, for balls and diamonds."""

@@ -1,0 +1,172 @@
+"""Balls and diamonds in numbers: values at the ends of cells, semi-axes, and what moves cost.
+
+A bad region is a closed box of floats (whole numbers in whole columns): first_f .. last_f are the smallest and largest
+values of its cells. Its point nearest to a centre x is the clamped x, in every coordinate at once; with the gaps
+g_f = max(first_f - x_f, x_f - last_f, 0) the room at x meets the region iff sum phi(g_f / r_f) <= 1, phi(g) = g^2 for
+balls and g for diamonds. A column without room (r_f = 0) counts as infinitely far as soon as it has a gap; a member of
+a free one-hot group has none.
+
+A move by the length m (weight times raw length) of a column that has moved by p costs (p + m) - p for l1, its square
+(p + m)^2 - p^2 for l2, where the total is the squared distance; for linf the total is the largest p + m.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from elbowroom.kernels.bundle import Bundle
+from elbowroom.kernels.kernel import inner_kernel
+from elbowroom.numerics import EPS, Floats, Ints, next_up
+from elbowroom.problem import Distance, RecourseProblem
+from elbowroom.problem.shapes import is_squared
+from elbowroom.search.trees.cells.dimensions import Dimensions
+from elbowroom.search.trees.question.layout import Layout
+from elbowroom.search.trees.question.positions import WHOLE_SPACING
+
+# Kinds of dimensions
+ROUND = 0  # shares the budget of the room
+STILL = 1  # no room: the region is left by the first value outside
+FREE = 2  # member of a free one-hot group: never left
+
+# Norms of the distance
+SUM = 0
+SQUARES = 1
+LARGEST = 2
+
+
+@dataclass(frozen=True, eq=False)
+class Geometry(Bundle):
+    """What the kernels know about a question about balls or diamonds, besides `Question`."""
+
+    home: Floats  # (dims,) the factual moved into the limits
+    factual: Floats
+    kind: Ints
+    whole: Ints
+    axis: Floats  # raw semi-axis, 0 unless ROUND
+    rate: Floats  # what a raw unit of move costs; 0 for members of one-hot groups
+    category_price: Floats  # (dims,) total cost of changing the category of a fixed one-hot group, on each member
+    lower: Floats  # limits
+    upper: Floats
+    low_cell: Ints  # cells that meet the limits
+    high_cell: Ints
+    cell_start: Ints
+    first: Floats  # flat: smallest and largest value of each cell, infinite at the ends
+    last: Floats
+    square: bool  # phi(g) = g^2, otherwise phi(g) = g: the two that kernels know, see `shapes.is_squared`
+    norm: int
+
+    @classmethod
+    def of(cls, problem: RecourseProblem, layout: Layout, dimensions: Dimensions) -> Geometry:
+        columns, question = dimensions.columns, layout.question
+        n_single = int(dimensions.group_start[0])
+        whole, grouped = problem.space.whole_center[columns], np.arange(columns.size) >= n_single
+        axis = np.where(grouped, 0.0, problem.walls.up[columns])
+        kind = np.where(axis > 0.0, ROUND, STILL)
+        kind[question.free_dim] = FREE
+        lower, upper = problem.lower[columns], problem.upper[columns]
+        price = np.zeros(columns.size)
+        for b in np.flatnonzero(question.group_home >= 0):
+            price[question.block_start[b] : question.block_start[b + 1]] = question.group_price[b]
+        firsts, lasts = [], []
+        for cuts, is_whole in zip(dimensions.cuts, whole, strict=True):
+            after = np.where(np.abs(cuts) < WHOLE_SPACING, cuts + 1.0, next_up(cuts)) if is_whole else next_up(cuts)
+            firsts.append(np.concatenate([[-np.inf], after]))
+            lasts.append(np.concatenate([cuts, [np.inf]]))
+        cell_of = [np.searchsorted(cuts, [a, b]) for cuts, a, b in zip(dimensions.cuts, lower, upper, strict=True)]
+        cells = np.array(cell_of, dtype=np.int64).reshape(-1, 2)
+        return cls(
+            layout.idle[columns],
+            problem.factual[columns],
+            kind.astype(np.int64),
+            whole.astype(np.int64),
+            axis,
+            np.where(grouped, 0.0, problem.metric.factor[columns]),
+            price,
+            lower.copy(),
+            upper.copy(),
+            np.ascontiguousarray(cells[:, 0]),
+            np.ascontiguousarray(cells[:, 1]),
+            dimensions.cell_start,
+            np.concatenate([np.zeros(0), *firsts]),
+            np.concatenate([np.zeros(0), *lasts]),
+            is_squared(problem.walls.shape),
+            {Distance.L1: SUM, Distance.L2: SQUARES, Distance.LINF: LARGEST}[problem.distance],
+        )
+
+
+@inner_kernel
+def phi(square: bool, gap: float) -> float:
+    """What a gap, in units of the semi-axis, uses of the room."""
+    return gap * gap if square else gap
+
+
+@inner_kernel
+def gap_for(square: bool, used: float) -> float:
+    """Inverse of `phi`."""
+    if used <= 0.0:
+        return 0.0
+    return math.sqrt(used) if square else used
+
+
+@inner_kernel
+def used_by(kind: int, axis: float, square: bool, x: float, first: float, last: float) -> float:
+    """phi of the gap between x and first..last in one dimension."""
+    gap = first - x if x < first else (x - last if x > last else 0.0)
+    if gap <= 0.0 or kind == FREE:
+        return 0.0
+    if kind == STILL:
+        return math.inf
+    return phi(square, gap / axis)
+
+
+@inner_kernel
+def cell_at(last: Floats, begin: int, end: int, value: float) -> int:
+    """The cell of a value, given the last values of cells begin .. end - 1: the first one that is not smaller."""
+    low, high = begin, end - 1
+    while low < high:
+        middle = (low + high) // 2
+        if last[middle] < value:
+            low = middle + 1
+        else:
+            high = middle
+    return low - begin
+
+
+@inner_kernel
+def after(whole: int, edge: float, upwards: bool) -> float:
+    """The next value of a dimension beyond an edge."""
+    step = np.nextafter(edge, math.inf if upwards else -math.inf)
+    if whole == 1:
+        return max(step, edge + 1.0) if upwards else min(step, edge - 1.0)
+    return step
+
+
+@inner_kernel
+def guard(a: float, b: float) -> float:
+    """More than the rounding of a sum or difference of two numbers and of what is made from it in a few steps."""
+    return 8.0 * EPS * (abs(a) + abs(b))
+
+
+@inner_kernel
+def move_cost(norm: int, paid: float, move: float, base: float) -> float:
+    """How much a move adds to a total of ``base`` when its column has moved by ``paid`` already."""
+    if norm == SUM:
+        return move
+    if norm == SQUARES:
+        return (2.0 * paid + move) * move
+    return max(0.0, paid + move - base)
+
+
+@inner_kernel
+def longest_move(norm: int, paid: float, spare: float, base: float) -> float:
+    """The longest move that adds no more than ``spare`` to a total of ``base``."""
+    if spare == math.inf:
+        return math.inf
+    if norm == SUM:
+        return spare
+    if norm == SQUARES:
+        return spare / (paid + math.sqrt(paid * paid + spare)) if spare > 0.0 else 0.0
+    return max(0.0, base + spare - paid)

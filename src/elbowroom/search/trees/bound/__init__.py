@@ -1,0 +1,1 @@
+"""The knapsack bound: what it costs at least to get past a bad cell."""

@@ -1,0 +1,262 @@
+"""What every tree can gain when the room leaves a bad cell: the parts of the bound in `bound`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from elbowroom.kernels.bundle import Bundle
+from elbowroom.kernels.kernel import inner_kernel
+from elbowroom.kernels.tools import Words, int64, lowest, sort_by
+from elbowroom.numerics import Floats, Ints
+from elbowroom.search.trees.cells.leaves import ONE, ZERO, Ensemble
+from elbowroom.search.trees.question.question import ADDITIVE, Question
+
+ENVELOPE_LEAVES = 48  # trees with more live leaves go without the exact envelope
+
+
+@dataclass(frozen=True, eq=False)
+class Scratch(Bundle):
+    """Arrays that the bound uses and nobody else reads."""
+
+    here: Words  # (words,) leaves at v
+    reach: Words  # (words,) leaves that some position of the node can stand in
+    gain: Floats  # (positions + dims,) increments of G along each dimension, then G itself
+    entry_key: Ints  # one entry per leaf and dimension that must move: 2 f + (1 if upwards)
+    entry_position: Ints
+    entry_cost: Floats
+    entry_gain: Floats
+    order: Ints
+    rank: Floats
+    leaf: Ints
+    leaf_start: Ints
+    residual: Floats
+    seen: Ints  # (dims,)
+    breaks: Ints
+    span_first: Ints
+    span_last: Ints
+    step_cost: Floats
+    step_gain: Floats
+    hull_cost: Floats
+    hull_gain: Floats
+
+    @classmethod
+    def of(cls, model: Ensemble, question: Question) -> Scratch:
+        n_dims = question.home.size
+        positions = int(question.pos_start[-1])
+        leaves, entries = max(model.most_leaves, 1), max(model.most_entries, 1)
+        n_words, n_entries, n_steps = model.everything.size, entries + 1, positions + n_dims + 1
+        return cls(
+            np.zeros(n_words, np.uint64),
+            np.zeros(n_words, np.uint64),
+            np.zeros(n_steps),
+            np.zeros(n_entries, np.int64),
+            np.zeros(n_entries, np.int64),
+            np.zeros(n_entries),
+            np.zeros(n_entries),
+            np.zeros(max(n_entries, n_steps), np.int64),
+            np.zeros(max(n_entries, n_steps)),
+            np.zeros(leaves + 2, np.int64),
+            np.zeros(leaves + 2, np.int64),
+            np.zeros(leaves + 2),
+            np.zeros(n_dims, np.int64),
+            np.zeros(2 * leaves + 4, np.int64),
+            np.zeros(leaves + 2, np.int64),
+            np.zeros(leaves + 2, np.int64),
+            np.zeros(n_steps),
+            np.zeros(n_steps),
+            np.zeros(n_steps),
+            np.zeros(n_steps),
+        )
+
+
+@inner_kernel
+def clamp(v: int, low: int, high: int) -> int:
+    """The cell of low..high nearest to v."""
+    return low if v < low else (high if v > high else v)
+
+
+@inner_kernel
+def collect_gains(
+    model: Ensemble, question: Question, rival: int, cell: Ints, low: Ints, high: Ints, paid: Floats, base: float,
+    budget: float, floor: float, scratch: Scratch,
+) -> float:  # fmt: skip
+    """Add the gains of all trees to scratch.gain (as increments); return the sum of their largest affordable gains."""
+    additive, most = question.norm == ADDITIVE, 0.0
+    here, reach, gains = scratch.here, scratch.reach, scratch.gain
+    key, position, entry_cost, share = (
+        scratch.entry_key, scratch.entry_position, scratch.entry_cost, scratch.entry_gain,
+    )  # fmt: skip
+    order, leaves, leaf_start, seen = scratch.order, scratch.leaf, scratch.leaf_start, scratch.seen
+    entry_start, entry_dim, entry_low, entry_high = (
+        model.entry_start, model.entry_dim, model.entry_low, model.entry_high,
+    )  # fmt: skip
+    segment_word, segment_mask, segment_first, values = (
+        model.segment_word, model.segment_mask, model.segment_first, model.value,
+    )  # fmt: skip
+    edge_start, pos_start, cost = question.edge_start, question.pos_start, question.cost
+    first_low, last_low, first_high, last_high = (
+        question.first_low, question.last_low, question.first_high, question.last_high,
+    )  # fmt: skip
+    for tree in range(model.tree_start[rival], model.tree_start[rival + 1]):
+        begin, end = model.segment_start[tree], model.segment_start[tree + 1]
+        present, settled = int64(0), True
+        for s in range(begin, end):
+            bits = here[segment_word[s]] & segment_mask[s]
+            if bits != ZERO:
+                present = segment_first[s] + int64(lowest(bits))
+            settled = settled and bits == reach[segment_word[s]] & segment_mask[s]
+        if settled:  # the node cannot leave the present leaf of this tree
+            continue
+        n_leaves = n_entries = int64(0)
+        largest = 0.0
+        for s in range(begin, end):
+            bits = reach[segment_word[s]] & segment_mask[s]
+            while bits != ZERO:
+                leaf = segment_first[s] + int64(lowest(bits))
+                bits &= bits - ONE
+                if leaf == present:
+                    continue
+                first = n_entries
+                total, dearest, reachable = 0.0, -1, True
+                for e in range(entry_start[leaf], entry_start[leaf + 1]):
+                    f = entry_dim[e]
+                    o = edge_start[f] + 1
+                    if entry_low[e] > cell[f]:  # the whole room must move up
+                        p = first_low[o + entry_low[e]]
+                        reachable = p <= high[f] and p <= last_low[o + entry_high[e]]
+                        k = 2 * f + 1
+                    elif entry_high[e] < cell[f]:
+                        p = last_high[o + entry_high[e]]
+                        reachable = p >= low[f] and p >= first_high[o + entry_low[e]]
+                        k = 2 * f
+                    else:
+                        continue
+                    if not reachable:
+                        break
+                    price = cost[pos_start[f] + p]
+                    if additive:
+                        price = max(0.0, price - paid[f])
+                        total += price
+                    elif price > total or dearest < 0:
+                        total, dearest = price, n_entries
+                    key[n_entries], position[n_entries], entry_cost[n_entries] = k, p, price
+                    n_entries += 1
+                if not reachable or (base + total if additive else total) >= budget:
+                    n_entries = first
+                    continue
+                gain = values[leaf] - values[present]
+                for i in range(first, n_entries):
+                    share[i] = 0.0
+                    seen[key[i] >> 1] += 1
+                    if gain > 0.0:
+                        if not additive:
+                            share[i] = gain if i == dearest else 0.0
+                        elif total > 0.0:
+                            share[i] = gain * (entry_cost[i] / total)
+                        else:
+                            share[i] = gain / (n_entries - first)
+                leaves[n_leaves], leaf_start[n_leaves] = leaf, first
+                n_leaves += 1
+                largest = max(largest, gain)
+        if n_leaves == 0:
+            continue
+        leaf_start[n_leaves] = n_entries
+        most += largest
+        exact = int64(-1)  # the dimension that carries the envelope: the one most leaves depend on
+        for i in range(n_entries):
+            f = key[i] >> 1
+            if exact < 0 or seen[f] > seen[exact]:
+                exact = f
+        for i in range(n_entries):
+            seen[key[i] >> 1] = 0
+        if n_leaves > ENVELOPE_LEAVES:
+            exact = int64(-1)
+        outwards(key, position, order, n_entries, scratch.rank)
+        previous, running = -1, 0.0
+        for t in range(n_entries):  # running maxima along every other dimension and direction, from the inside out
+            i = order[t]
+            f = key[i] >> 1
+            if f == exact:
+                continue
+            if key[i] != previous:
+                previous, running = key[i], 0.0
+            if share[i] > running:
+                rise = share[i] - running
+                running = share[i]
+                o = pos_start[f] + f  # one spare slot per dimension, past its last position
+                if key[i] & 1:
+                    gains[o + position[i]] += rise
+                else:
+                    gains[o + low[f]] += rise
+                    gains[o + position[i] + 1] -= rise
+            share[i] = running
+        if exact >= 0:
+            leaves[n_leaves] = present
+            leaf_start[n_leaves + 1] = n_entries
+            for i in range(n_leaves + 1):  # the positions at which each leaf is open along the exact dimension
+                a, b = int64(0), model.last[exact]
+                for e in range(entry_start[leaves[i]], entry_start[leaves[i] + 1]):
+                    if entry_dim[e] == exact:
+                        a, b = entry_low[e], entry_high[e]
+                rest = values[leaves[i]] - values[present]
+                for t in range(leaf_start[i], leaf_start[i + 1]):
+                    if key[t] >> 1 != exact:
+                        rest -= share[t]
+                o = edge_start[exact] + 1
+                scratch.residual[i] = rest
+                scratch.span_first[i] = first_low[o + a] if a > cell[exact] else first_high[o + a]
+                scratch.span_last[i] = last_low[o + b] if b >= cell[exact] else last_high[o + b]
+            envelope(
+                scratch.residual, scratch.span_first, scratch.span_last, n_leaves + 1, low[exact], high[exact], floor,
+                scratch.breaks, gains, pos_start[exact] + exact,
+            )  # fmt: skip
+    return most
+
+
+@inner_kernel
+def outwards(key: Ints, position: Ints, order: Ints, size: int, rank: Floats) -> None:
+    """Sort entries by dimension and direction, and within these from the inside out."""
+    for i in range(size):
+        order[i] = i
+        rank[i] = key[i] * 4294967296.0 + (position[i] if key[i] & 1 else 2147483648.0 - position[i])
+    if size > 24:
+        sort_by(order, rank, size)
+        return
+    for i in range(1, size):
+        j = i
+        while j > 0 and rank[order[j - 1]] > rank[i]:
+            order[j] = order[j - 1]
+            j -= 1
+        order[j] = i
+
+
+@inner_kernel
+def envelope(
+    residual: Floats, first: Ints, final: Ints, size: int, low: int, high: int, floor: float, breaks: Ints,
+    gains: Floats, offset: int,
+) -> None:  # fmt: skip
+    """Add, along one dimension, the most that any leaf open at a position still gains (floor where none is open)."""
+    n_breaks = 1
+    breaks[0] = low
+    for i in range(size):
+        for side in range(2):
+            at = first[i] if side == 0 else final[i] + 1
+            if low < at <= high:
+                j = n_breaks - 1
+                while breaks[j] > at:
+                    j -= 1
+                if breaks[j] != at:
+                    for z in range(n_breaks, j + 1, -1):
+                        breaks[z] = breaks[z - 1]
+                    breaks[j + 1] = at
+                    n_breaks += 1
+    previous = 0.0
+    for j in range(n_breaks):
+        most = floor
+        for i in range(size):
+            if first[i] <= breaks[j] <= final[i] and residual[i] > most:
+                most = residual[i]
+        gains[offset + breaks[j]] += most - previous
+        previous = most

@@ -1,0 +1,1 @@
+"""Boxes: best-first search over ranges of positions."""

@@ -1,0 +1,100 @@
+"""The node at hand: its nearest centre, what is paid for it, and what the budget leaves of its positions."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from elbowroom.kernels.bundle import Bundle
+from elbowroom.kernels.kernel import inner_kernel
+from elbowroom.kernels.tools import Words
+from elbowroom.numerics import Floats, Ints
+from elbowroom.search.trees.boxes.regions import MAX_HITS
+from elbowroom.search.trees.question.question import ADDITIVE, Question, extra
+from elbowroom.search.trees.question.settle_group import settle_group
+
+
+@dataclass(frozen=True, eq=False)
+class State(Bundle):
+    """The node at hand, and room to work on it."""
+
+    low: Ints  # (dims,)
+    high: Ints
+    x: Ints
+    paid: Floats  # (dims,) cost at x, beyond which moves cost extra
+    member: Ints  # (dims,) 1 for members of a fixed one-hot group whose switch is not paid yet
+    cell: Ints
+    first: Ints
+    final: Ints
+    order: Ints  # (2 dims + 1,)
+    rank: Floats
+    suffix: Words  # (2 dims + 1, words)
+    spare: Words  # (3, words)
+    found: Ints  # (MAX_HITS,)
+    weight: Floats
+    work: Ints  # (1,)
+    counts: Ints
+    random: Words  # (1,)
+
+    @classmethod
+    def of(cls, n_dims: int, n_words: int, seed: int) -> State:
+        def ints(size: int = n_dims) -> Ints:
+            return np.zeros(size, np.int64)
+
+        return cls(
+            ints(), ints(), ints(), np.zeros(n_dims), ints(), ints(), ints(), ints(), ints(2 * n_dims + 1),
+            np.zeros(2 * n_dims + 1), np.zeros((2 * n_dims + 1, n_words), np.uint64),
+            np.zeros((3, n_words), np.uint64), ints(MAX_HITS), np.zeros(MAX_HITS), ints(1), ints(4),
+            np.array([seed], dtype=np.uint64),
+        )  # fmt: skip
+
+
+@inner_kernel
+def settle(question: Question, state: State, budget: float) -> float:
+    """Nearest centre of the node, its total cost (inf: none), and positions that the budget or the number of changes
+    still allows."""
+    low, high, x, paid, member = state.low, state.high, state.x, state.paid, state.member
+    additive = question.norm == ADDITIVE
+    base, changes = question.constant, 0
+    for b in range(question.group_home.shape[0]):
+        begin = question.block_start[b]
+        if question.group_home[b] >= 0:
+            chosen = settle_group(question, b, low, high, x)
+            if chosen < 0:
+                return math.inf
+            moved = chosen != question.group_home[b]
+            price = question.group_price[b] if moved else 0.0
+            for d in range(begin, question.block_start[b + 1]):
+                paid[d] = price / 2
+                member[d] = 0 if moved else 1
+        else:
+            if low[begin] > high[begin]:
+                return math.inf
+            x[begin] = min(max(question.home[begin], low[begin]), high[begin])
+            price = question.cost[question.pos_start[begin] + x[begin]]
+            moved = x[begin] != question.home[begin]
+            paid[begin] = price
+            member[begin] = 0
+        base = base + price if additive else max(base, price)
+        if moved:
+            changes += question.block_counts[b]
+    if changes > question.changes or base >= budget:
+        return math.inf
+    for b in range(question.group_home.shape[0]):
+        begin = question.block_start[b]
+        if question.group_home[b] >= 0:
+            total = base + question.group_price[b] if additive else max(base, question.group_price[b])
+            if member[begin] == 1 and (changes == question.changes or total >= budget):
+                for d in range(begin, question.block_start[b + 1]):
+                    low[d] = high[d] = x[d]
+            continue
+        if changes == question.changes and x[begin] == question.home[begin] and question.block_counts[b] == 1:
+            low[begin] = high[begin] = x[begin]
+        spare = budget - base if additive else budget
+        while low[begin] < x[begin] and extra(question, paid, begin, low[begin]) >= spare:
+            low[begin] += 1
+        while high[begin] > x[begin] and extra(question, paid, begin, high[begin]) >= spare:
+            high[begin] -= 1
+    return base

@@ -1,0 +1,1 @@
+"""The row in cells: positions, costs and rooms."""

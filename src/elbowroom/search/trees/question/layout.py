@@ -1,0 +1,181 @@
+"""The row in cells: a question for the kernels, and the way back to centres.
+
+What the model ignores stays as near to the factual as the limits allow, at a constant cost.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from elbowroom.errors import InputError
+from elbowroom.kernels.kernel import kernel
+from elbowroom.numerics import Floats, Ints
+from elbowroom.problem import Distance, RecourseProblem, allowed_categories
+from elbowroom.search.trees.cells.dimensions import Dimensions
+from elbowroom.search.trees.question.groups import Groups
+from elbowroom.search.trees.question.positions import escapes, room_edges
+from elbowroom.search.trees.question.question import ADDITIVE, MAXIMUM, Question
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """A question for the kernels, with the way back to centres."""
+
+    question: Question
+    values: Floats  # flat: the raw value of every position
+    root_low: Ints  # (dims,) first and last allowed position
+    root_high: Ints
+    idle: Floats  # (columns,) the factual moved into the limits
+    dimensions: Dimensions
+
+    def center(self, positions: Ints) -> Floats:
+        """The centre at the given positions."""
+        point = self.idle.copy()
+        point[self.dimensions.columns] = self.values[self.question.pos_start[:-1] + positions]
+        return point + 0.0
+
+    def nearest(self, point: Floats) -> Ints:
+        """Positions near a point, rounded towards home: where a search for incumbents may start."""
+        q = self.question
+        found = q.home.copy()
+        for d, f in enumerate(self.dimensions.columns):
+            values = self.values[q.pos_start[d] : q.pos_start[d + 1]]
+            if point[f] > values[q.home[d]]:
+                found[d] = np.searchsorted(values, point[f], "right") - 1
+            elif point[f] < values[q.home[d]]:
+                found[d] = np.searchsorted(values, point[f], "left")
+        return np.asarray(np.clip(found, self.root_low, self.root_high))
+
+
+def lay_out(problem: RecourseProblem, dimensions: Dimensions) -> Layout | str:
+    """Positions of every dimension; or the reason why there is none."""
+    if problem.trouble is not None:
+        return problem.trouble
+    space, metric, norm = problem.space, problem.metric, problem.distance
+    # positions of centres and cells of rooms are made of the same whole numbers
+    assert np.array_equal(space.whole_center, space.whole_room)
+    power = 2 if norm is Distance.L2 else 1
+    price = metric.group_price**power
+    idle = np.clip(problem.factual, problem.lower, problem.upper)
+    columns, n_single = dimensions.columns, int(dimensions.group_start[0])
+    groups, constants, moving_groups = Groups(), [], []
+    for g, members in enumerate(space.members):
+        allowed = allowed_categories(problem.lower[members], problem.upper[members])
+        if not allowed.any():
+            return f"one-hot group {space.groups[g].name!r}: the bounds of its columns leave no category"
+        factual = int(np.argmax(problem.factual[members]))
+        chosen = factual if allowed[factual] else int(np.argmax(allowed))
+        idle[members] = np.eye(members.size)[chosen]
+        used = g in dimensions.groups
+        if used and g not in problem.walls.free_groups:
+            begin = int(dimensions.group_start[dimensions.groups.index(g)])
+            half = float(price[g]) if norm is Distance.LINF else float(price[g]) / 2
+            groups.add_fixed(begin, allowed, chosen, factual, float(price[g]), half)
+            moving_groups.append(g)
+            continue
+        if used:
+            begin = int(dimensions.group_start[dimensions.groups.index(g)])
+            groups.add_free(begin, allowed, chosen, dimensions.cuts)
+        constants.append(float(price[g]) if chosen != factual else 0.0)
+    values, owner = escapes(problem, columns[:n_single], dimensions.cuts[:n_single], idle[columns[:n_single]])
+    low, high = room_edges(problem, columns[owner], values)
+    with np.errstate(over="ignore"):
+        away = (metric.factor * np.abs(idle - problem.factual)) ** power
+        cost = (metric.factor[columns[owner]] * np.abs(values - problem.factual[columns[owner]])) ** power
+    if not np.isfinite(cost).all():
+        name = space.names[int(columns[owner[int(np.flatnonzero(~np.isfinite(cost))[0])]])]
+        raise InputError(
+            f"column {name!r}: a move to some cut of the model is too long to be squared or weighted; rescale it"
+        )
+    ignored = np.setdiff1d(np.arange(len(space.names)), columns)
+    constants += away[ignored[space.group_of[ignored] < 0]].tolist()
+    most = problem.conditions.most_changes
+    already = problem.changed(idle)  # what the limits alone force to change
+    settled = already[columns[:n_single]].astype(np.int64)
+    already[[len(space.names) + g for g in moving_groups]] = False  # these are counted when they move
+    values, owner = np.concatenate([values, groups.values]), np.concatenate([owner, groups.owner]).astype(np.int64)
+    pos_start = np.searchsorted(owner, np.arange(columns.size + 1)).astype(np.int64)
+    home = [int(np.searchsorted(values[pos_start[d] : pos_start[d + 1]], idle[columns[d]])) for d in range(n_single)]
+    low_cell, high_cell = np.zeros(values.size, np.int64), np.zeros(values.size, np.int64)
+    edge_start = dimensions.cell_start + 2 * np.arange(columns.size + 1)
+    edges = np.zeros((4, int(edge_start[-1])), np.int64)
+    _fill_cells(
+        dimensions.cell_start,
+        np.concatenate([np.zeros(0), *dimensions.cuts]),
+        pos_start,
+        np.concatenate([low, groups.low]),
+        np.concatenate([high, groups.high]),
+        edge_start,
+        low_cell,
+        high_cell,
+        edges,
+    )
+    free = np.ascontiguousarray(np.array(groups.free, dtype=np.int64).reshape(-1, 4).T)
+    question = Question(
+        pos_start,
+        np.concatenate([cost, groups.cost]),
+        low_cell,
+        high_cell,
+        np.array(home + groups.home, dtype=np.int64),
+        edge_start,
+        edges[0],
+        edges[1],
+        edges[2],
+        edges[3],
+        np.array([*range(n_single + 1), *groups.block_ends], dtype=np.int64),
+        np.array([-1] * n_single + groups.block_home, dtype=np.int64),
+        np.array([0.0] * n_single + groups.block_price, dtype=np.float64),
+        np.concatenate([1 - settled, np.ones(len(groups.block_ends), np.int64)]),
+        np.array(groups.free_ends, dtype=np.int64),
+        free[0],
+        free[1],
+        free[2],
+        free[3],
+        np.isin(np.arange(columns.size), free[0]).astype(np.int64),
+        MAXIMUM if norm is Distance.LINF else ADDITIVE,
+        max([0.0, *constants]) if norm is Distance.LINF else float(sum(constants)),
+        (len(space.names) if most is None else min(most, len(space.names))) - int(already.sum()),
+    )
+    sizes = np.diff(pos_start[: n_single + 1]) - 1
+    return Layout(
+        question,
+        values,
+        np.array([0] * n_single + groups.root_low, dtype=np.int64),
+        np.concatenate([sizes, np.array(groups.root_high, dtype=np.int64)]).astype(np.int64),
+        idle,
+        dimensions,
+    )
+
+
+@kernel
+def _fill_cells(
+    cell_start: Ints, cuts: Floats, pos_start: Ints, low: Floats, high: Floats, edge_start: Ints, low_cell: Ints,
+    high_cell: Ints, edges: Ints,
+) -> None:  # fmt: skip
+    """Cells of the room's ends for every position, and for every cell the first and last positions around it
+    (the rows of ``edges`` are first_low, first_high, last_low, last_high)."""
+    for d in range(pos_start.shape[0] - 1):
+        begin, count = cell_start[d] - d, cell_start[d + 1] - cell_start[d] - 1  # of the cuts
+        n = pos_start[d + 1] - pos_start[d]
+        a = b = 0
+        for p in range(pos_start[d], pos_start[d + 1]):  # both ends only ever move up
+            while a < count and cuts[begin + a] < low[p]:
+                a += 1
+            while b < count and cuts[begin + b] < high[p]:
+                b += 1
+            low_cell[p], high_cell[p] = a, b
+        first_low = first_high = 0
+        for c in range(-1, count + 2):
+            o, i = pos_start[d], edge_start[d] + c + 1
+            while first_low < n and low_cell[o + first_low] < c:
+                first_low += 1
+            while first_high < n and high_cell[o + first_high] < c:
+                first_high += 1
+            after_low, after_high = first_low, first_high
+            while after_low < n and low_cell[o + after_low] <= c:
+                after_low += 1
+            while after_high < n and high_cell[o + after_high] <= c:
+                after_high += 1
+            edges[0, i], edges[1, i], edges[2, i], edges[3, i] = first_low, first_high, after_low - 1, after_high - 1

@@ -1,0 +1,56 @@
+"""A question for the kernels: positions, their costs, and the cells of their rooms."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from elbowroom.kernels.bundle import Bundle
+from elbowroom.kernels.kernel import inner_kernel
+from elbowroom.numerics import Floats, Ints
+
+ADDITIVE = 0  # costs of dimensions add up: l1, and l2 with squared moves
+MAXIMUM = 1  # the largest cost counts: linf
+
+
+@dataclass(frozen=True, eq=False)
+class Question(Bundle):
+    """Everything the kernels know about the question.
+
+    Position p of dimension d is the flat index pos_start[d] + p; its room covers cells low_cell .. high_cell.
+    ``first_low`` is the first position whose low_cell is >= c, ``last_high`` the last one whose high_cell is <= c, and
+    so on, at index edge_start[d] + c + 1 for cells c = -1 .. last + 1 (so that the ends need no special case).
+    Blocks are single dimensions or fixed one-hot groups.
+    """
+
+    pos_start: Ints
+    cost: Floats
+    low_cell: Ints
+    high_cell: Ints
+    home: Ints  # (dims,) the factual, moved into the limits
+    edge_start: Ints
+    first_low: Ints
+    first_high: Ints
+    last_low: Ints
+    last_high: Ints
+    block_start: Ints
+    group_home: Ints  # (blocks,) dimension of the factual's category; -1 for single dimensions
+    group_price: Floats  # (blocks,) cost of another category; 0 for single dimensions
+    block_counts: Ints  # (blocks,) 1 if leaving home is a change, 0 if home itself is one already
+    free_start: Ints  # free groups: their dimensions, and the cells of the values 0 and 1
+    free_dim: Ints
+    free_zero: Ints
+    free_one: Ints
+    free_allowed: Ints
+    in_free: Ints  # (dims,) 1 for members of free groups
+    norm: int
+    constant: float
+    changes: int  # how many blocks may leave home
+
+
+@inner_kernel
+def extra(question: Question, paid: Floats, dim: int, position: int) -> float:
+    """What a dimension costs at a position beyond what is paid for it already (linf: its whole cost)."""
+    cost = question.cost[question.pos_start[dim] + position]
+    if question.norm == ADDITIVE:
+        return max(0.0, cost - paid[dim])
+    return cost
