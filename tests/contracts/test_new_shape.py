@@ -14,7 +14,6 @@ from typing import NoReturn
 
 import numpy as np
 import pytest
-from elbowroom.search.trees.one_leaf import OneLeafEngine
 
 import elbowroom
 from elbowroom import Box, Explainer, InputError, Target
@@ -29,6 +28,7 @@ from elbowroom.models import Affine, LinearModel, Model, ObliqueEnsemble, ReluNe
 from elbowroom.problem import Body, RecourseProblem, Shape, Space
 from elbowroom.result import Certificate, Region
 from elbowroom.search.adversarial import AdversarialEngine
+from elbowroom.search.adversarial.one_leaf import OneLeafEngine
 from elbowroom.search.contract import Clock, Engine
 from elbowroom.search.linear import LinearEngine
 from elbowroom.search.network import NetworkEngine

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -12,13 +12,20 @@ from elbowroom.kernels.bundle import Bundle
 from elbowroom.kernels.kernel import inner_kernel, kernel
 from elbowroom.numerics import Floats, Ints
 
-Range = npt.NDArray[Any]  # ends per dimension: positions (boxes) or values (balls and diamonds)
 
-# Indices into Nodes.count
-OPEN_NODES = 0  # size of the heap
-USED = 1  # rows of the pool that were ever used
-FREE = 2  # rows that are free again
-SERIAL = 3  # nodes ever pushed: ties go to the newest
+class _Heap(NamedTuple):
+    """Indices into Nodes.count."""
+
+    OPEN: int = 0  # size of the heap
+    USED: int = 1  # rows of the pool that were ever used
+    FREE: int = 2  # rows that are free again
+    SERIAL: int = 3  # nodes ever pushed: ties go to the newest
+
+
+HEAP: Final = _Heap()
+
+
+Range = npt.NDArray[Any]  # ends per dimension: positions (boxes) or values (balls and diamonds)
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,19 +86,19 @@ def comes_first(nodes: Nodes, key: float, row: int, other: int) -> bool:
 def push(nodes: Nodes, low: Range, high: Range, key: float, note: int) -> None:
     """Add a node. The caller has made sure that the pool has a free row."""
     count = nodes.count
-    if count[FREE] > 0:
-        count[FREE] -= 1
-        row = nodes.free[count[FREE]]
+    if count[HEAP.FREE] > 0:
+        count[HEAP.FREE] -= 1
+        row = nodes.free[count[HEAP.FREE]]
     else:
-        row = count[USED]
-        count[USED] += 1
+        row = count[HEAP.USED]
+        count[HEAP.USED] += 1
     for d in range(low.shape[0]):
         nodes.low[row, d], nodes.high[row, d] = low[d], high[d]
     nodes.note[row] = note
-    nodes.serial[row] = count[SERIAL]
-    count[SERIAL] += 1
-    i = count[OPEN_NODES]
-    count[OPEN_NODES] += 1
+    nodes.serial[row] = count[HEAP.SERIAL]
+    count[HEAP.SERIAL] += 1
+    i = count[HEAP.OPEN]
+    count[HEAP.OPEN] += 1
     while i > 0 and comes_first(nodes, key, row, (i - 1) // 2):
         nodes.key[i], nodes.row[i] = nodes.key[(i - 1) // 2], nodes.row[(i - 1) // 2]
         i = (i - 1) // 2
@@ -105,10 +112,10 @@ def pop(nodes: Nodes, low: Range, high: Range) -> tuple[float, int]:
     key, row = nodes.key[0], nodes.row[0]
     for d in range(low.shape[0]):
         low[d], high[d] = nodes.low[row, d], nodes.high[row, d]
-    nodes.free[count[FREE]] = row
-    count[FREE] += 1
-    count[OPEN_NODES] -= 1
-    size = count[OPEN_NODES]
+    nodes.free[count[HEAP.FREE]] = row
+    count[HEAP.FREE] += 1
+    count[HEAP.OPEN] -= 1
+    size = count[HEAP.OPEN]
     last_key, last_row = nodes.key[size], nodes.row[size]
     i = 0
     while 2 * i + 1 < size:

@@ -16,9 +16,7 @@ from elbowroom.numerics import Floats, Ints
 from elbowroom.problem import RecourseProblem, Space
 from elbowroom.search.trees.cells.build import build_ensemble
 from elbowroom.search.trees.cells.dimensions import Dimensions
-
-MAX_REGIONS = 50  # more cost time at every node of the next search and were measured not to pay
-MAX_CENTERS = 64
+from elbowroom.search.trees.limits import MAX_CENTERS, MAX_REGIONS
 
 
 class TreeMemory:

@@ -8,8 +8,8 @@ trees that split on the dimension at hand are summed again; ``guard`` is more th
 from __future__ import annotations
 
 from elbowroom.kernels.kernel import inner_kernel
-from elbowroom.kernels.tools import Words, int64
-from elbowroom.numerics import Ints
+from elbowroom.kernels.tools import Words, int64, sort_by
+from elbowroom.numerics import Floats, Ints
 from elbowroom.search.trees.cells.leaves import Ensemble, largest_share, largest_sum, narrow
 
 
@@ -71,3 +71,16 @@ def grow(
             else:
                 low[d] = near
         narrow(done, model, d, nothing if upwards else low[d], high[d] if upwards else model.last[d], begin, end)
+
+
+@inner_kernel
+def grow_by(
+    model: Ensemble, rival: int, low: Ints, high: Ints, order: Ints, rank: Floats, low_limit: Ints, high_limit: Ints,
+    suffix: Words, spare: Words,
+) -> None:  # fmt: skip
+    """Enlarge low..high in place, sides of the smallest rank first; fills ``order``, one entry per side."""
+    n_sides = 2 * low.shape[0]
+    for side in range(n_sides):
+        order[side] = side
+    sort_by(order, rank, n_sides)
+    grow(model, rival, low, high, order[:n_sides], low_limit, high_limit, suffix, spare)

@@ -23,53 +23,44 @@ from elbowroom.kernels.kernel import inlined, inner_kernel
 from elbowroom.kernels.tools import int64
 from elbowroom.numerics import Floats
 from elbowroom.search.trees.bad.find import Stack
-from elbowroom.search.trees.balls.bounds.cover import MAX_MET, cover_bound, forget_slots, slot_for
+from elbowroom.search.trees.balls.bounds.cover import cover_bound, forget_slots, slot_for
 from elbowroom.search.trees.balls.bounds.inscribed import choose_bad_cell, deepen_inside, fill_up
 from elbowroom.search.trees.balls.bounds.one_region import force_moves, region_bound
 from elbowroom.search.trees.balls.bounds.pushed import pushed_bound
 from elbowroom.search.trees.balls.bounds.simplex import best_cover
-from elbowroom.search.trees.balls.geometry import ROUND, SUM, Geometry, gap_for, guard, move_cost, phi
-from elbowroom.search.trees.balls.learn import NOTHING, UNSURE, bad_region_at
+from elbowroom.search.trees.balls.geometry import KIND, NORM, Geometry, gap_for, guard, move_cost, phi
+from elbowroom.search.trees.balls.learn import bad_region_at
+from elbowroom.search.trees.balls.limits import (
+    COARSE,
+    DEEPEST,
+    LATER,
+    LEAST_EASE,
+    MAX_MET,
+    MOST_ROUNDS,
+    NEARLY,
+    PLUNGE_EVERY,
+    RISE,
+    TARGET,
+)
 from elbowroom.search.trees.balls.literals import Literals, list_literals
 from elbowroom.search.trees.balls.node import Node, copy_range, settle_node
-from elbowroom.search.trees.balls.regions import TARGET, BallRegions, look_around, next_met
+from elbowroom.search.trees.balls.regions import ROW, BallRegions, look_around, next_met
 from elbowroom.search.trees.balls.split import split_node
-from elbowroom.search.trees.balls.workspace import BOUNDS, CLOSED, NODES, Desk
+from elbowroom.search.trees.balls.workspace import COUNT, Workspace
 from elbowroom.search.trees.cells.leaves import Ensemble
-from elbowroom.search.trees.heap import FREE, OPEN_NODES, USED, Nodes, pop, push
+from elbowroom.search.trees.heap import HEAP, Nodes, pop, push
+from elbowroom.search.trees.limits import GREED
 from elbowroom.search.trees.question.question import Question
-
-# How `expand_balls` stopped.
-EMPTY = 0  # no node with a key below the budget is left
-PAUSED = 1  # the share of nodes is used up
-CANDIDATE = 2  # the node in desk.node is closed: its nearest centre is good, or nearly so
-FULL = 3  # the pool of nodes has no room for another split
-STUCK = 4  # the adversary needs a larger limit or stack
-FINE = 5  # the node in desk.node is too small to be split any further
-
-NEARLY = 1.0 - 1e-6  # phi(radius) that closes a node: splits at a finer scale would creep
-PLUNGE_EVERY = 30
-DEEPEST = 40  # nodes of a dive
-GREED = 4.0  # how steeply a way out counts less with its cost, in units of the remaining budget
-COARSE = 0.4  # need below which a region waits until no other is left: splits at a fine scale gain little
-LATER = 1e-9
-TINY = 1e-300
-MOST_ROUNDS = 30  # of tightening per node
-RISE = 1e-3  # relative rise of the key that puts a node back
-
-# Besides rows of regions, NOTHING and UNSURE
-PRUNED = -3
-MOVED = -4  # a move was forced: start again with the new nearest centre
-AGAIN = -5  # much was cut off, and more may be: put back
+from elbowroom.search.trees.stop import STOP
 
 
 @inner_kernel
 def _ease(geometry: Geometry, node: Node, literals: Literals, n: int, need: float, base: float, spare: float) -> float:
     """How easy a region is to leave: its ways out, each the less the more of the budget its n-th part of the need takes."""
-    total, scale = TINY, GREED / spare if spare < math.inf else 0.0
+    total, scale = LEAST_EASE, GREED / spare if spare < math.inf else 0.0
     for i in range(n):
         d, cost = literals.dim[i], literals.price[i]
-        if geometry.kind[d] == ROUND:
+        if geometry.kind[d] == KIND.ROUND:
             gap = literals.gap[i]
             more = gap_for(geometry.square, need / n + phi(geometry.square, gap)) - gap
             move = literals.dead[i] + more * geometry.axis[d] * geometry.rate[d]
@@ -80,10 +71,10 @@ def _ease(geometry: Geometry, node: Node, literals: Literals, n: int, need: floa
 
 @inner_kernel
 def _list_met(
-    geometry: Geometry, regions: BallRegions, base: float, budget: float, desk: Desk, stop: bool
+    geometry: Geometry, regions: BallRegions, base: float, budget: float, workspace: Workspace, stop: bool
 ) -> tuple[int, int, float]:
-    """Number of listed regions (or PRUNED, MOVED), the place of the one to split on, and the best bound of a single one."""
-    node, literals, cover = desk.node, desk.literals, desk.cover
+    """Number of listed regions (or ROW.PRUNED, ROW.MOVED), the place of the one to split on, and the best bound of a single one."""
+    node, literals, cover = workspace.node, workspace.literals, workspace.cover
     listed, chosen, highest, best_score = int64(0), int64(-1), 0.0, -1.0
     spare = budget - base
     forget_slots(cover)
@@ -94,11 +85,11 @@ def _list_met(
             break
         need = TARGET - used
         n = list_literals(geometry, node, regions.first[row], regions.last[row], need, base, budget, literals)
-        value = region_bound(geometry, node, literals, n, need, base, desk.bench.taken)
+        value = region_bound(geometry, node, literals, n, need, base, workspace.arrays.taken)
         if value >= spare:
-            return PRUNED, -1, 0.0
+            return ROW.PRUNED, -1, 0.0
         if not stop and force_moves(geometry, node, literals, n, need):
-            return MOVED, -1, 0.0
+            return ROW.MOVED, -1, 0.0
         highest = max(highest, value)
         score = need / _ease(geometry, node, literals, n, need, base, spare)
         if need < COARSE:
@@ -136,8 +127,8 @@ def _reduce(geometry: Geometry, node: Node, load: Floats, proven: float, spare: 
 
 
 @inlined
-def _moved(desk: Desk) -> bool:
-    node = desk.node
+def _moved(workspace: Workspace) -> bool:
+    node = workspace.node
     for d in range(node.x.shape[0]):  # noqa: SIM110
         if node.x[d] < node.low[d] or node.x[d] > node.high[d]:
             return True
@@ -147,157 +138,157 @@ def _moved(desk: Desk) -> bool:
 @inlined
 def _tree_bounds(
     model: Ensemble, question: Question, geometry: Geometry, regions: BallRegions, chosen: int, base: float,
-    greedy: float, proven: float, budget: float, desk: Desk,
+    greedy: float, proven: float, budget: float, workspace: Workspace,
 ) -> float:  # fmt: skip
     """Bounds for the chosen region's inscribed box: the best extra cost (inf: prune).
 
     First for its deepest cell, at full prices; then for one that is hard to leave, on top of the greedy cover (the best
     cover leaves hardly any prices to build on).
     """
-    cover, bench, inside, best = desk.cover, desk.bench, desk.inside, proven
+    cover, arrays, inside, best = workspace.cover, workspace.arrays, workspace.inside, proven
     row = cover.row[chosen]
     rival = regions.rival[row]
     regions.uses[row] += 1
-    fill_up(geometry, desk.node, regions, row, inside)
+    fill_up(geometry, workspace.node, regions, row, inside)
     for attempt in range(2):
-        choose_bad_cell(geometry, question, desk.node, regions, row, inside)
-        load, paid = bench.none, 0.0
+        choose_bad_cell(geometry, question, workspace.node, regions, row, inside)
+        load, paid = arrays.none, 0.0
         if attempt == 0:
-            deepen_inside(model, geometry, desk.node, rival, inside, bench.suffix, bench.spare)
-        elif geometry.norm == SUM:
+            deepen_inside(model, geometry, workspace.node, rival, inside, arrays.suffix, arrays.spare)
+        elif geometry.norm == NORM.SUM:
             load, paid = cover.load, greedy
-        bench.count[BOUNDS] += 1
+        workspace.progress.count[COUNT.BOUNDS] += 1
         value = pushed_bound(
-            model, geometry, desk.node, rival, base, paid, budget, load, inside, desk.cells, desk.scratch
+            model, geometry, workspace.node, rival, base, paid, budget, load, inside, workspace.cells, workspace.scratch
         )
         if base + value >= budget:
             return math.inf
         best = max(best, value)
-        if _moved(desk):
+        if _moved(workspace):
             break
     return best
 
 
 @inlined
 def work_on(
-    model: Ensemble, question: Question, geometry: Geometry, regions: BallRegions, stack: Stack, desk: Desk,
+    model: Ensemble, question: Question, geometry: Geometry, regions: BallRegions, stack: Stack, workspace: Workspace,
     budget: float, limit: int, waiting: int,
 ) -> tuple[int, float, float]:  # fmt: skip
-    """Steps 1 to 3 for desk.node: a row to split on (or NOTHING, UNSURE, PRUNED), the cost of x, and the bound.
+    """Steps 1 to 3 for workspace.node: a row to split on (or ROW.NOTHING, ROW.UNSURE, ROW.PRUNED), the cost of x, and the bound.
 
     ``waiting`` is the row that the node was to be split on when it was put back (-1: it is new).
     """
-    node, cover = desk.node, desk.cover
+    node, cover = workspace.node, workspace.cover
     base = best = 0.0
     coarse = True  # deep violations first
     for rounds in range(2 * MOST_ROUNDS):
         base = settle_node(question, geometry, node, budget)
         if base >= budget:
-            return PRUNED, base, best
+            return ROW.PRUNED, base, best
         best = max(best, base)
-        listed, chosen, highest = _list_met(geometry, regions, base, budget, desk, rounds >= MOST_ROUNDS)
-        if listed == PRUNED:
-            return PRUNED, base, best
-        if listed == MOVED:
+        listed, chosen, highest = _list_met(geometry, regions, base, budget, workspace, rounds >= MOST_ROUNDS)
+        if listed == ROW.PRUNED:
+            return ROW.PRUNED, base, best
+        if listed == ROW.MOVED:
             coarse = True
             continue
         if listed == 0 or (coarse and cover.need[chosen] < COARSE):
             threshold = 1.0 - COARSE if coarse else NEARLY
-            row = bad_region_at(model, question, geometry, regions, node.x, threshold, limit, stack, desk)
-            if row == UNSURE or (row == NOTHING and not coarse):
+            row = bad_region_at(model, question, geometry, regions, node.x, threshold, limit, stack, workspace)
+            if row == ROW.UNSURE or (row == ROW.NOTHING and not coarse):
                 return row, base, best
             coarse = False
             if listed == 0 or row >= 0:
                 continue
         greedy = proven = 0.0
-        if geometry.norm == SUM:
+        if geometry.norm == NORM.SUM:
             greedy = proven = cover_bound(cover, listed)
             if base + proven < budget:
                 proven = best_cover(geometry, node, regions, cover, listed, greedy, budget - base)
             if base + proven >= budget:
-                return PRUNED, base, best
+                return ROW.PRUNED, base, best
             _reduce(geometry, node, cover.load, greedy, budget - base)
             _reduce(geometry, node, cover.best_load, proven, budget - base)
         best = max(best, base + max(highest, proven))
         row = cover.row[chosen]
-        if row == waiting and not _moved(desk):
+        if row == waiting and not _moved(workspace):
             return row, base, best
-        value = _tree_bounds(model, question, geometry, regions, chosen, base, greedy, proven, budget, desk)
+        value = _tree_bounds(model, question, geometry, regions, chosen, base, greedy, proven, budget, workspace)
         if value == math.inf:
-            return PRUNED, base, best
+            return ROW.PRUNED, base, best
         best = max(best, base + value)
-        if not _moved(desk):
+        if not _moved(workspace):
             return row, base, best
         coarse = True
         if rounds >= MOST_ROUNDS:
             break
-    return AGAIN, base, best
+    return ROW.AGAIN, base, best
 
 
 @inner_kernel
 def expand_balls(
     model: Ensemble, question: Question, geometry: Geometry, regions: BallRegions, nodes: Nodes, stack: Stack,
-    desk: Desk, budget: float, share: int, limit: int,
+    workspace: Workspace, budget: float, share: int, limit: int,
 ) -> int:  # fmt: skip
     """Work on up to ``share`` nodes, for centres of total cost < budget. A dive goes on at the next call."""
-    node, bench, worked = desk.node, desk.bench, 0
-    diving, depth, dive_key = bench.dive[0] > 0, bench.dive[0] - 1, bench.key[1]
-    bench.dive[0] = 0
-    while diving or nodes.count[OPEN_NODES] > 0:
+    node, progress, worked = workspace.node, workspace.progress, 0
+    diving, depth, dive_key = progress.dive[0] > 0, progress.dive[0] - 1, progress.key[1]
+    progress.dive[0] = 0
+    while diving or nodes.count[HEAP.OPEN] > 0:
         note = int64(0)
         if diving:
             if worked >= share:
-                bench.dive[0], bench.key[1] = depth + 1, dive_key
-                return PAUSED
+                progress.dive[0], progress.key[1] = depth + 1, dive_key
+                return STOP.PAUSED
             key = dive_key
-            copy_range(desk.trial, node)
+            copy_range(workspace.trial, node)
         else:
             if nodes.key[0] >= budget:
-                nodes.count[OPEN_NODES] = 0
+                nodes.count[HEAP.OPEN] = 0
                 break
             if worked >= share:
-                return PAUSED
-            if nodes.count[USED] - nodes.count[FREE] + 8 > nodes.note.shape[0]:
-                return FULL
+                return STOP.PAUSED
+            if nodes.count[HEAP.USED] - nodes.count[HEAP.FREE] + 8 > nodes.note.shape[0]:
+                return STOP.FULL
             key, note = pop(nodes, node.low, node.high)
-        plunge = diving or desk.bench.count[NODES] % PLUNGE_EVERY == 0
+        plunge = diving or progress.count[COUNT.NODES] % PLUNGE_EVERY == 0
         depth = depth if diving else 0
         diving = False
         worked += 1
-        desk.bench.count[NODES] += 1
+        progress.count[COUNT.NODES] += 1
         before = key
-        row, base, best = work_on(model, question, geometry, regions, stack, desk, budget, limit, note - 1)
+        row, base, best = work_on(model, question, geometry, regions, stack, workspace, budget, limit, note - 1)
         key = max(key, best)
-        if row == PRUNED:
+        if row == ROW.PRUNED:
             continue
-        desk.bench.key[0] = key
-        if row == AGAIN:
+        progress.key[0] = key
+        if row == ROW.AGAIN:
             push(nodes, node.low, node.high, key, note)
             continue
-        if row == UNSURE:
+        if row == ROW.UNSURE:
             push(nodes, node.low, node.high, key, note)
-            return STUCK
-        if row == NOTHING:
-            desk.bench.count[CLOSED] += 1
-            return CANDIDATE
+            return STOP.STUCK
+        if row == ROW.NOTHING:
+            progress.count[COUNT.CLOSED] += 1
+            return STOP.CANDIDATE
         if (
             not plunge
             and note == 0
-            and nodes.count[OPEN_NODES] > 0
+            and nodes.count[HEAP.OPEN] > 0
             and key > nodes.key[0]
             and key > before + RISE * abs(before)
         ):
             push(nodes, node.low, node.high, key, row + 1)
             continue
-        if nodes.count[USED] - nodes.count[FREE] + 8 > nodes.note.shape[0]:
+        if nodes.count[HEAP.USED] - nodes.count[HEAP.FREE] + 8 > nodes.note.shape[0]:
             push(nodes, node.low, node.high, key, note)
-            return FULL
-        children, dive_key = split_node(geometry, regions, row, nodes, base, key, budget, plunge, desk)
+            return STOP.FULL
+        children, dive_key = split_node(geometry, regions, row, nodes, base, key, budget, plunge, workspace)
         if children < 0:
-            return FINE
+            return STOP.FINE
         diving = plunge and children > 0
         depth = depth + 1 if diving else 0
         if depth > DEEPEST:
-            push(nodes, desk.trial.low, desk.trial.high, dive_key, int64(0))
+            push(nodes, workspace.trial.low, workspace.trial.high, dive_key, int64(0))
             diving, depth = False, 0
-    return EMPTY
+    return STOP.EMPTY

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -26,15 +27,25 @@ from elbowroom.search.trees.cells.dimensions import Dimensions
 from elbowroom.search.trees.question.layout import Layout
 from elbowroom.search.trees.question.positions import WHOLE_SPACING
 
-# Kinds of dimensions
-ROUND = 0  # shares the budget of the room
-STILL = 1  # no room: the region is left by the first value outside
-FREE = 2  # member of a free one-hot group: never left
 
-# Norms of the distance
-SUM = 0
-SQUARES = 1
-LARGEST = 2
+class _Kind(NamedTuple):
+    """Kinds of dimensions."""
+
+    ROUND: int = 0  # shares the budget of the room
+    STILL: int = 1  # no room: the region is left by the first value outside
+    FREE: int = 2  # member of a free one-hot group: never left
+
+
+class _Norm(NamedTuple):
+    """Norms of the distance."""
+
+    SUM: int = 0
+    SQUARES: int = 1
+    LARGEST: int = 2
+
+
+KIND: Final = _Kind()
+NORM: Final = _Norm()
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +56,7 @@ class Geometry(Bundle):
     factual: Floats
     kind: Ints
     whole: Ints
-    axis: Floats  # raw semi-axis, 0 unless ROUND
+    axis: Floats  # raw semi-axis, 0 unless KIND.ROUND
     rate: Floats  # what a raw unit of move costs; 0 for members of one-hot groups
     category_price: Floats  # (dims,) total cost of changing the category of a fixed one-hot group, on each member
     lower: Floats  # limits
@@ -64,8 +75,8 @@ class Geometry(Bundle):
         n_single = int(dimensions.group_start[0])
         whole, grouped = problem.space.whole_center[columns], np.arange(columns.size) >= n_single
         axis = np.where(grouped, 0.0, problem.walls.up[columns])
-        kind = np.where(axis > 0.0, ROUND, STILL)
-        kind[question.free_dim] = FREE
+        kind = np.where(axis > 0.0, KIND.ROUND, KIND.STILL)
+        kind[question.free_dim] = KIND.FREE
         lower, upper = problem.lower[columns], problem.upper[columns]
         price = np.zeros(columns.size)
         for b in np.flatnonzero(question.group_home >= 0):
@@ -93,7 +104,7 @@ class Geometry(Bundle):
             np.concatenate([np.zeros(0), *firsts]),
             np.concatenate([np.zeros(0), *lasts]),
             is_squared(problem.walls.shape),
-            {Distance.L1: SUM, Distance.L2: SQUARES, Distance.LINF: LARGEST}[problem.distance],
+            {Distance.L1: NORM.SUM, Distance.L2: NORM.SQUARES, Distance.LINF: NORM.LARGEST}[problem.distance],
         )
 
 
@@ -115,9 +126,9 @@ def gap_for(square: bool, used: float) -> float:
 def used_by(kind: int, axis: float, square: bool, x: float, first: float, last: float) -> float:
     """phi of the gap between x and first..last in one dimension."""
     gap = first - x if x < first else (x - last if x > last else 0.0)
-    if gap <= 0.0 or kind == FREE:
+    if gap <= 0.0 or kind == KIND.FREE:
         return 0.0
-    if kind == STILL:
+    if kind == KIND.STILL:
         return math.inf
     return phi(square, gap / axis)
 
@@ -153,9 +164,9 @@ def guard(a: float, b: float) -> float:
 @inner_kernel
 def move_cost(norm: int, paid: float, move: float, base: float) -> float:
     """How much a move adds to a total of ``base`` when its column has moved by ``paid`` already."""
-    if norm == SUM:
+    if norm == NORM.SUM:
         return move
-    if norm == SQUARES:
+    if norm == NORM.SQUARES:
         return (2.0 * paid + move) * move
     return max(0.0, paid + move - base)
 
@@ -165,8 +176,8 @@ def longest_move(norm: int, paid: float, spare: float, base: float) -> float:
     """The longest move that adds no more than ``spare`` to a total of ``base``."""
     if spare == math.inf:
         return math.inf
-    if norm == SUM:
+    if norm == NORM.SUM:
         return spare
-    if norm == SQUARES:
+    if norm == NORM.SQUARES:
         return spare / (paid + math.sqrt(paid * paid + spare)) if spare > 0.0 else 0.0
     return max(0.0, base + spare - paid)

@@ -11,18 +11,7 @@ from elbowroom.kernels.bundle import Bundle
 from elbowroom.kernels.kernel import inner_kernel
 from elbowroom.kernels.tools import int64
 from elbowroom.numerics import Floats, Ints
-from elbowroom.search.trees.balls.geometry import (
-    FREE,
-    LARGEST,
-    ROUND,
-    STILL,
-    Geometry,
-    after,
-    gap_for,
-    longest_move,
-    move_cost,
-    phi,
-)
+from elbowroom.search.trees.balls.geometry import KIND, NORM, Geometry, after, gap_for, longest_move, move_cost, phi
 from elbowroom.search.trees.balls.node import Node
 
 
@@ -57,19 +46,19 @@ def list_literals(
     spare = budget - base
     for d in range(n_dims):
         x, low, high, kind = node.x[d], node.low[d], node.high[d], kinds[d]
-        if kind == FREE or low == high:
+        if kind == KIND.FREE or low == high:
             continue
         for side in range(2):
             edge = last[d] if side == 1 else first[d]
             if (edge >= high) if side == 1 else (edge <= low):
                 continue
-            if kind == STILL:
+            if kind == KIND.STILL:
                 way = after(geometry.whole[d], edge, side == 1)
                 if way > high or way < low:
                     continue
                 if rates[d] == 0.0:
                     price = geometry.category_price[d] if node.unpaid[d] == 1 else 0.0
-                    if norm == LARGEST:
+                    if norm == NORM.LARGEST:
                         price = max(0.0, price - base)
                     move = price / 2.0
                 else:
@@ -108,7 +97,7 @@ def list_literals(
 def gain_at(geometry: Geometry, literals: Literals, i: int, move: float, need: float) -> float:
     """What a move along a literal gains."""
     d = literals.dim[i]
-    if geometry.kind[d] != ROUND:
+    if geometry.kind[d] != KIND.ROUND:
         return need if move >= literals.full[i] else 0.0
     if move <= literals.dead[i]:
         return 0.0

@@ -10,7 +10,7 @@ import numpy as np
 from elbowroom.kernels.bundle import Bundle
 from elbowroom.kernels.kernel import inner_kernel
 from elbowroom.numerics import Floats, Ints
-from elbowroom.search.trees.balls.geometry import LARGEST, SQUARES, Geometry, guard, longest_move
+from elbowroom.search.trees.balls.geometry import NORM, Geometry, guard, longest_move
 from elbowroom.search.trees.question.question import Question
 from elbowroom.search.trees.question.settle_group import settle_group
 
@@ -61,9 +61,9 @@ def settle_node(question: Question, geometry: Geometry, node: Node, budget: floa
             x[d] = min(max(geometry.home[d], low[d]), high[d])
             moved = x[d] != geometry.home[d]
             paid[d] = geometry.rate[d] * abs(x[d] - geometry.factual[d])
-            cost = paid[d] * paid[d] if geometry.norm == SQUARES else paid[d]
+            cost = paid[d] * paid[d] if geometry.norm == NORM.SQUARES else paid[d]
             node.unpaid[d] = 0
-        base = max(base, cost) if geometry.norm == LARGEST else base + cost
+        base = max(base, cost) if geometry.norm == NORM.LARGEST else base + cost
         if moved:
             changes += question.block_counts[b]
     if changes > question.changes or base >= budget:
@@ -73,7 +73,7 @@ def settle_node(question: Question, geometry: Geometry, node: Node, budget: floa
         d = question.block_start[b]
         if question.group_home[b] >= 0:
             price = question.group_price[b]
-            dear = price >= budget if geometry.norm == LARGEST else price >= spare
+            dear = price >= budget if geometry.norm == NORM.LARGEST else price >= spare
             if node.unpaid[d] == 1 and (changes == question.changes or dear):
                 for e in range(d, question.block_start[b + 1]):
                     low[e] = high[e] = x[e]

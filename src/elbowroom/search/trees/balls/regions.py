@@ -15,25 +15,32 @@ region is within a semi-axis of the cell: the bits of x, dimension by dimension,
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from elbowroom.kernels.bundle import Bundle
 from elbowroom.kernels.kernel import inner_kernel, kernel
-from elbowroom.kernels.tools import Shorts, Words, int64, lowest, random_below
+from elbowroom.kernels.tools import Shorts, Words, int64, lowest
 from elbowroom.numerics import Floats, Ints
-from elbowroom.search.trees.balls.geometry import (
-    FREE,
-    Geometry,
-    cell_at,
-    used_by,
-)
-from elbowroom.search.trees.boxes.regions import NEWEST
+from elbowroom.search.trees.bad.store import bit_of, next_row, row_of
+from elbowroom.search.trees.balls.geometry import KIND, Geometry, cell_at, used_by
+from elbowroom.search.trees.balls.limits import WITHIN
 from elbowroom.search.trees.cells.leaves import ONE, ZERO
+from elbowroom.search.trees.limits import MET_BYTES
 
-MET_BYTES = 64 * 2**20  # for the bits of all cells
-WITHIN = 1.0 + 1e-6  # semi-axes: what is farther away than this is met by no room that anybody asks about
-TARGET = 1.0 - 1e-12  # a good centre has sum phi(gap) > 1 for every bad region; less than that by more than rounding
+
+class _Row(NamedTuple):
+    """In place of the row of a region."""
+
+    NOTHING: int = -1  # no bad region is met
+    UNSURE: int = -2  # the adversary needs a larger limit or stack
+    PRUNED: int = -3  # the node holds no good centre within the budget
+    MOVED: int = -4  # a move was forced: start again with the new nearest centre
+    AGAIN: int = -5  # much was cut off, and more may be: put back
+
+
+ROW: Final = _Row()
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,12 +83,8 @@ def add_ball_region(regions: BallRegions, geometry: Geometry, low: Ints, high: I
     for d in range(low.shape[0]):
         if low[d] > geometry.high_cell[d] or high[d] < geometry.low_cell[d]:
             return -1
-    if regions.count[0] < regions.rival.shape[0]:
-        row = regions.count[0]
-        regions.count[0] += 1
-    else:
-        row = random_below(random, regions.rival.shape[0])
-    word, bit = row >> 6, NEWEST >> np.uint64(row & 63)
+    row = next_row(regions.count, regions.rival, regions.uses, rival, random)
+    word, bit = row >> 6, bit_of(row)
     for d in range(low.shape[0]):
         begin, end = geometry.cell_start[d], geometry.cell_start[d + 1]
         first, last = geometry.first[begin + low[d]], geometry.last[begin + high[d]]
@@ -91,12 +94,12 @@ def add_ball_region(regions: BallRegions, geometry: Geometry, low: Ints, high: I
         for c in range(begin, end):
             regions.near[word, c] &= ~bit
             regions.around[word, c] &= ~bit
-            if geometry.kind[d] == FREE or low[d] <= c - begin <= high[d]:
+            if geometry.kind[d] == KIND.FREE or low[d] <= c - begin <= high[d]:
                 regions.around[word, c] |= bit
-            if geometry.kind[d] == FREE or not (geometry.first[c] - last > width or first - geometry.last[c] > width):
+            if geometry.kind[d] == KIND.FREE or not (
+                geometry.first[c] - last > width or first - geometry.last[c] > width
+            ):
                 regions.near[word, c] |= bit
-    regions.rival[row] = rival
-    regions.uses[row] = 0
     return row
 
 
@@ -134,7 +137,7 @@ def _met_in(regions: BallRegions, geometry: Geometry, x: Floats, threshold: floa
         apart = left & ~around[word, cell[d]]
         while apart != ZERO:
             i = int64(lowest(apart))
-            row = 64 * word + 63 - i
+            row = row_of(word, i)
             first, last = regions.first[row, d], regions.last[row, d]
             used[i] += used_by(geometry.kind[d], geometry.axis[d], geometry.square, x[d], first, last)
             if used[i] >= threshold:
@@ -154,7 +157,7 @@ def next_met(regions: BallRegions, geometry: Geometry, x: Floats, threshold: flo
     row, used = int64(-1), 0.0
     if left != ZERO:
         i = int64(lowest(left))
-        row, used = 64 * word + 63 - i, regions.used[i]
+        row, used = row_of(word, i), regions.used[i]
         left &= left - ONE
     regions.word[0], regions.left[0] = word, left
     return row, used

@@ -21,22 +21,16 @@ from elbowroom.search.contract import Clock, Ending, Referee
 from elbowroom.search.trees.bad.find import Stack
 from elbowroom.search.trees.balls.candidates.candidates import Candidates
 from elbowroom.search.trees.balls.candidates.from_boxes import box_centers
-from elbowroom.search.trees.balls.expand import CANDIDATE, EMPTY, FINE, FULL, PAUSED, STUCK
-from elbowroom.search.trees.balls.kernels import EXPAND, POLISH
+from elbowroom.search.trees.balls.kernels import TASK
+from elbowroom.search.trees.balls.limits import FIRST_NODES, MOST_FRUITLESS, MOST_TIES, NEIGHBOURHOOD_NODES, REPAIRS
 from elbowroom.search.trees.balls.regions import add_ball_region
 from elbowroom.search.trees.balls.ties import regions_with, ways_out
-from elbowroom.search.trees.balls.workspace import BOUNDS, CLOSED, NODES
-from elbowroom.search.trees.heap import FREE, OPEN_NODES, USED, Nodes, push
+from elbowroom.search.trees.balls.workspace import COUNT
+from elbowroom.search.trees.heap import HEAP, Nodes, push
+from elbowroom.search.trees.limits import MAIN_PER_NEIGHBOURHOOD, POOL_BYTES
 from elbowroom.search.trees.memory import TreeMemory
 from elbowroom.search.trees.question.layout import lay_out
-
-MOST_TIES = 2000  # nodes that are settled by the judge alone
-MOST_FRUITLESS = 10  # descents from closed nodes in a row before they are given up: ties have none
-REPAIRS = 6  # of the centre of a box, the first one plain, the others with noise
-FIRST_NODES = 200  # before the first large neighbourhood
-NEIGHBOURHOOD_NODES = 200
-MAIN_PER_NEIGHBOURHOOD = 5
-POOL_BYTES = 2 * 2**30
+from elbowroom.search.trees.stop import STOP
 
 
 def search_balls(
@@ -94,29 +88,29 @@ class _Search(Candidates):
 
     def advance(self, nodes: Nodes, share: int, main: bool) -> tuple[int, Nodes]:
         """Run the kernel once and do what it asks for; the nodes may have moved to a larger pool."""
-        state = int(self.run_kernel(EXPAND, nodes, self.budget, 0.0, share))
-        if state in (CANDIDATE, FINE):
-            nodes = self.close(nodes, state == CANDIDATE, main)
-        elif state == FULL and 4 * nodes.low.nbytes < POOL_BYTES:
+        state = int(self.run_kernel(TASK.EXPAND, nodes, self.budget, 0.0, share))
+        if state in (STOP.CANDIDATE, STOP.FINE):
+            nodes = self.close(nodes, state == STOP.CANDIDATE, main)
+        elif state == STOP.FULL and 4 * nodes.low.nbytes < POOL_BYTES:
             nodes = nodes.doubled()
-        elif state == STUCK:
+        elif state == STOP.STUCK:
             self.adversary_limit *= 4
             if self.stack.low.shape[0] < self.adversary_limit:
                 self.stack = Stack.of(2 * self.stack.low.shape[0], self.n_dims, self.n_words)
         return state, nodes
 
     def close(self, nodes: Nodes, good: bool, main: bool) -> Nodes:
-        """The node on the desk is done with: its key is proven, and its nearest centre good up to a hair if ``good``.
+        """The node on the workspace is done with: its key is proven, and its nearest centre good up to a hair if ``good``.
 
         If a repaired copy of that centre is as near as makes no difference, nothing is left to do. Otherwise the judge
         is asked about the centre itself, and where it refuses, the node is split along its counterexample.
         """
-        key, node = float(self.desk.bench.key[0]), self.desk.node
+        key, node = float(self.workspace.progress.key[0]), self.workspace.node
         low, high, x = node.low.copy(), node.high.copy(), node.x.copy()
         if good:
-            self.desk.trial.x[:] = x
-            if self.run_kernel(POLISH, self.nodes, self.best, 0.0, self.steps) == 0.0:
-                polished = self.desk.trial.x.copy()
+            self.workspace.trial.x[:] = x
+            if self.run_kernel(TASK.POLISH, self.nodes, self.best, 0.0, self.steps) == 0.0:
+                polished = self.workspace.trial.x.copy()
                 if self.total(polished) < self.best:
                     self.offer(polished)
         if good and key < self.budget and self.fruitless < MOST_FRUITLESS:
@@ -140,16 +134,16 @@ class _Search(Candidates):
         """Children of a node whose nearest centre x touches a bad region in ``point``; see `ball_ties`."""
         lone = Nodes.of(64, self.n_dims, np.float64)
         push(lone, point, point, 0.0, 0)  # grows and stores bad regions around the point
-        self.run_kernel(EXPAND, lone, math.inf, 0.0, 1)
-        self.desk.bench.dive[0] = 0
+        self.run_kernel(TASK.EXPAND, lone, math.inf, 0.0, 1)
+        self.workspace.progress.dive[0] = 0
         cell = self.memory.dimensions.cells_of(self.whole_point(point))
-        add_ball_region(self.regions, self.geometry, cell, cell.copy(), 0, self.desk.bench.random)
+        add_ball_region(self.regions, self.geometry, cell, cell.copy(), 0, self.workspace.progress.random)
         splits = [
             ways_out(self.geometry, self.regions.first[row], self.regions.last[row], low, high, x)
             for row in regions_with(self.regions, self.geometry, point)
         ]
         for child_low, child_high in min(splits, key=len):
-            if nodes.count[USED] - nodes.count[FREE] + 8 > len(nodes.note):
+            if nodes.count[HEAP.USED] - nodes.count[HEAP.FREE] + 8 > len(nodes.note):
                 nodes = nodes.doubled()
             push(nodes, child_low, child_high, key, 0)
         return nodes
@@ -157,30 +151,32 @@ class _Search(Candidates):
     @property
     def diving(self) -> bool:
         """True if the next call of the kernel goes on with a dive: its node is in no heap."""
-        return bool(self.desk.bench.dive[0] > 0)
+        return bool(self.workspace.progress.dive[0] > 0)
 
     # ---- the searches -------------------------------------------------------------------------------------------------
     def search_nodes(self, target: int) -> bool:
         """The main search up to a number of nodes; False when the run is over."""
         while True:
-            before, start = int(self.desk.bench.count[NODES]), time.perf_counter()
+            before, start = int(self.workspace.progress.count[COUNT.NODES]), time.perf_counter()
             share = max(1, min(self.share, target - self.main_nodes))
             state, self.nodes = self.advance(self.nodes, share, main=True)
-            self.main_nodes += int(self.desk.bench.count[NODES]) - before
+            self.main_nodes += int(self.workspace.progress.count[COUNT.NODES]) - before
             seconds = time.perf_counter() - start
-            if state == PAUSED and seconds < 0.05:
+            if state == STOP.PAUSED and seconds < 0.05:
                 self.share = min(2 * self.share, 100_000)
             elif seconds > 0.15:
                 self.share = max(1, self.share // 2)
-            if state == EMPTY:
+            if state == STOP.EMPTY:
                 self.proven = True
                 return False
-            top = float(self.nodes.key[0]) if self.nodes.count[OPEN_NODES] else self.best
+            top = float(self.nodes.key[0]) if self.nodes.count[HEAP.OPEN] else self.best
             if self.diving:
-                top = min(top, float(self.desk.bench.key[1]))
+                top = min(top, float(self.workspace.progress.key[1]))
             self.bound = max(self.bound, min(top, self.best))
             self.clock.report(lower_bound=self.lower_bound)
-            if state == FULL and self.nodes.count[USED] - self.nodes.count[FREE] + 8 > len(self.nodes.note):
+            if state == STOP.FULL and self.nodes.count[HEAP.USED] - self.nodes.count[HEAP.FREE] + 8 > len(
+                self.nodes.note
+            ):
                 self.reason = "the open nodes of the search fill the memory they may use"
                 return False
             if self.out_of_time:
@@ -200,17 +196,17 @@ class _Search(Candidates):
         low, high = np.maximum(low, self.root_low), np.minimum(high, self.root_high)
         nodes = Nodes.of(256, self.n_dims, np.float64)
         push(nodes, low, high, self.question.constant, 0)
-        before = int(self.desk.bench.count[NODES])
-        state = PAUSED
+        before = int(self.workspace.progress.count[COUNT.NODES])
+        state = STOP.PAUSED
         while not self.out_of_time:
-            left = NEIGHBOURHOOD_NODES - (int(self.desk.bench.count[NODES]) - before)
+            left = NEIGHBOURHOOD_NODES - (int(self.workspace.progress.count[COUNT.NODES]) - before)
             if left <= 0 and not self.diving:
                 break
             state, nodes = self.advance(nodes, max(1, left), main=False)
-            if state == EMPTY:
+            if state == STOP.EMPTY:
                 break
-        self.desk.bench.dive[0] = 0
-        return max(1, int(self.desk.bench.count[NODES]) - before), state == EMPTY
+        self.workspace.progress.dive[0] = 0
+        return max(1, int(self.workspace.progress.count[COUNT.NODES]) - before), state == STOP.EMPTY
 
     # ---- the end ------------------------------------------------------------------------------------------------------
     def keep(self) -> None:
@@ -224,10 +220,10 @@ class _Search(Candidates):
         shape = self.problem.walls.shape.value
         counters = {
             **self.counters,
-            "nodes": float(self.desk.bench.count[NODES]),
-            "bounds": float(self.desk.bench.count[BOUNDS]),
-            "closed": float(self.desk.bench.count[CLOSED]),
-            "sub_ranges": float(self.desk.bench.work[0]),
+            "nodes": float(self.workspace.progress.count[COUNT.NODES]),
+            "bounds": float(self.workspace.progress.count[COUNT.BOUNDS]),
+            "closed": float(self.workspace.progress.count[COUNT.CLOSED]),
+            "sub_ranges": float(self.workspace.progress.work[0]),
             "regions": float(self.regions.count[0]),
         }
         reason = self.reason

@@ -16,18 +16,13 @@ import numpy as np
 from elbowroom.kernels.kernel import inner_kernel
 from elbowroom.kernels.tools import int64
 from elbowroom.numerics import Floats
-from elbowroom.search.trees.balls.bounds.one_region import SAFE
-from elbowroom.search.trees.balls.geometry import ROUND, SQUARES, SUM, Geometry, after, gap_for, phi
+from elbowroom.search.trees.balls.geometry import KIND, NORM, Geometry, after, gap_for, phi
+from elbowroom.search.trees.balls.limits import GRID, HALVINGS, SAFE, SPACE_BEYOND, TARGET, WORTH_CUTTING
 from elbowroom.search.trees.balls.literals import Literals, list_literals
 from elbowroom.search.trees.balls.node import Node, copy_range
-from elbowroom.search.trees.balls.regions import TARGET, BallRegions, used_up
-from elbowroom.search.trees.balls.workspace import Desk
+from elbowroom.search.trees.balls.regions import BallRegions, used_up
+from elbowroom.search.trees.balls.workspace import Workspace
 from elbowroom.search.trees.heap import Nodes, push
-
-GRID = 32
-HALVINGS = 40
-WORTH = 0.1  # part of the range that must be impossible before it is cut out
-ROOM = 0.05  # part of ``full`` that the node must have beyond it
 
 
 @inner_kernel
@@ -56,7 +51,7 @@ def _possible(geometry: Geometry, literals: Literals, n: int, chosen: int, move:
             rest = spare - move - literals.dead[i]
             if rest >= 0.0:
                 d = literals.dim[i]
-                if geometry.kind[d] != ROUND:
+                if geometry.kind[d] != KIND.ROUND:
                     return math.inf
                 unit = geometry.axis[d] * geometry.rate[d]
                 gain = phi(geometry.square, literals.gap[i] + rest / unit) - phi(geometry.square, literals.gap[i])
@@ -110,9 +105,9 @@ def _child_key(geometry: Geometry, node: Node, d: int, low: float, high: float, 
     if geometry.rate[d] == 0.0:
         return base
     paid = geometry.rate[d] * abs(min(max(geometry.home[d], low), high) - geometry.factual[d])
-    if geometry.norm == SUM:
+    if geometry.norm == NORM.SUM:
         return base - node.paid[d] + paid
-    if geometry.norm == SQUARES:
+    if geometry.norm == NORM.SQUARES:
         return base - node.paid[d] * node.paid[d] + paid * paid
     return max(base, paid)
 
@@ -129,19 +124,19 @@ def split_at(
     x, sign = node.x[d], 1.0 if up else -1.0
     for i in range(6):
         ends[i] = math.nan
-    if geometry.kind[d] != ROUND:
+    if geometry.kind[d] != KIND.ROUND:
         way = literals.way[chosen]
         ends[0] = way
         ends[3] = after(geometry.whole[d], way, not up)
         return 2
     rate, cap, dead, full = geometry.rate[d], literals.cap[chosen], literals.dead[chosen], literals.full[chosen]
-    if geometry.norm == SUM and spare < math.inf:
+    if geometry.norm == NORM.SUM and spare < math.inf:
         first, final = impossible_span(geometry, literals, n, chosen, need, spare)
         if first < final:
             top = min(cap, spare)
             if first < 0.0 and final == math.inf:
                 return 0
-            if min(final, top) - max(first, 0.0) >= WORTH * top:
+            if min(final, top) - max(first, 0.0) >= WORTH_CUTTING * top:
                 count = 0
                 if final < math.inf:
                     ends[0] = x + sign * final / rate
@@ -151,7 +146,7 @@ def split_at(
                     count += 1
                 return count
     beyond = rate * abs((node.high[d] if up else node.low[d]) - x) - full
-    if beyond > ROOM * (full - dead):
+    if beyond > SPACE_BEYOND * (full - dead):
         outer = x + sign * full * SAFE / rate
         inner = x + sign * dead / rate
     else:
@@ -182,23 +177,23 @@ def split_at(
 @inner_kernel
 def split_node(
     geometry: Geometry, regions: BallRegions, row: int, nodes: Nodes, base: float, key: float, budget: float,
-    plunge: bool, desk: Desk,
+    plunge: bool, workspace: Workspace,
 ) -> tuple[int, float]:  # fmt: skip
-    """Push the children of desk.node; their number (-1: the node is too small to be split).
+    """Push the children of workspace.node; their number (-1: the node is too small to be split).
 
-    When plunging, the best child stays in desk.trial, and its key is returned too.
+    When plunging, the best child stays in workspace.trial, and its key is returned too.
     """
-    node, trial, literals = desk.node, desk.trial, desk.literals
+    node, trial, literals = workspace.node, workspace.trial, workspace.literals
     need = TARGET - used_up(regions, geometry, row, node.x)
     n = list_literals(geometry, node, regions.first[row], regions.last[row], need, base, budget, literals)
     chosen = choose_literal(literals, n)
     if chosen < 0:
         return 0, math.inf
     d, up = literals.dim[chosen], literals.up[chosen] == 1
-    count = split_at(geometry, node, literals, n, chosen, need, budget - base, desk.bench.ends)
+    count = split_at(geometry, node, literals, n, chosen, need, budget - base, workspace.arrays.ends)
     low, high, children, best = node.low[d], node.high[d], 0, math.inf
     for i in range(count):
-        inner, outer = desk.bench.ends[2 * i], desk.bench.ends[2 * i + 1]
+        inner, outer = workspace.arrays.ends[2 * i], workspace.arrays.ends[2 * i + 1]
         first, final = (inner, outer) if up else (outer, inner)
         first = low if math.isnan(first) else max(low, first)
         final = high if math.isnan(final) else min(high, final)

@@ -15,29 +15,28 @@ import math
 import numpy as np
 
 from elbowroom.numerics import Floats, Ints
-from elbowroom.search.trees.balls.geometry import FREE, ROUND, Geometry
+from elbowroom.search.trees.balls.geometry import KIND, Geometry
+from elbowroom.search.trees.balls.limits import FEW_ROUNDINGS
 from elbowroom.search.trees.balls.regions import BallRegions
-
-ROUNDING = 1e-14  # relative: more than the rounding of the few operations here
 
 
 def regions_with(regions: BallRegions, geometry: Geometry, point: Floats) -> Ints:
     """Rows of the stored regions that hold a point, whatever its categories in free groups."""
     n = int(regions.count[0])
     inside = (regions.first[:n] <= point) & (point <= regions.last[:n])
-    return np.flatnonzero((inside | (geometry.kind == FREE)).all(axis=1)).astype(np.int64)
+    return np.flatnonzero((inside | (geometry.kind == KIND.FREE)).all(axis=1)).astype(np.int64)
 
 
 def ways_out(
     geometry: Geometry, first: Floats, last: Floats, low: Floats, high: Floats, x: Floats
 ) -> list[tuple[Floats, Floats]]:
     """Ranges of the children of low..high, without overlap: every centre in none of them is bad."""
-    sides = [(d, up) for d in range(x.size) for up in (True, False) if geometry.kind[d] != FREE]
+    sides = [(d, up) for d in range(x.size) for up in (True, False) if geometry.kind[d] != KIND.FREE]
     open_sides = [(d, up) for d, up in sides if (last[d] < high[d] if up else first[d] > low[d])]
     gaps = np.maximum(0.0, np.maximum(first - x, x - last))
-    round_gaps = gaps[geometry.kind == ROUND] / geometry.axis[geometry.kind == ROUND]
+    round_gaps = gaps[geometry.kind == KIND.ROUND] / geometry.axis[geometry.kind == KIND.ROUND]
     used = float((np.square(round_gaps) if geometry.square else round_gaps).sum())
-    share = max(0.0, 1.0 - used - ROUNDING) / max(1, len(open_sides))
+    share = max(0.0, 1.0 - used - FEW_ROUNDINGS) / max(1, len(open_sides))
     low, high = low.copy(), high.copy()
     children = []
     for d, upwards in open_sides:
@@ -56,11 +55,11 @@ def _way(geometry: Geometry, d: int, first: float, last: float, x: float, share:
     outside = x > last if upwards else x < first
     edge, whole = last if upwards else first, bool(geometry.whole[d])
     least = _after(x if outside else edge, whole, upwards)
-    if geometry.kind[d] != ROUND:
+    if geometry.kind[d] != KIND.ROUND:
         return least
     axis, gap = float(geometry.axis[d]), max(0.0, first - x, x - last) / float(geometry.axis[d])
     farther = math.sqrt(gap * gap + share) if geometry.square else gap + share
-    length = farther * axis * (1.0 - ROUNDING)
+    length = farther * axis * (1.0 - FEW_ROUNDINGS)
     if upwards:
         value = edge + length
         return max(least, math.floor(value) if whole else value)

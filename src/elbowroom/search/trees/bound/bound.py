@@ -20,17 +20,25 @@ smallest cost at which all gains up to it fill the deficit.
 from __future__ import annotations
 
 import math
+from typing import Final, NamedTuple
 
 from elbowroom.kernels.kernel import inner_kernel
 from elbowroom.kernels.tools import int64, sort_by
 from elbowroom.numerics import Floats, Ints
 from elbowroom.search.trees.bound.gains import Scratch, clamp, collect_gains
 from elbowroom.search.trees.cells.leaves import Ensemble, narrow, smallest_sum
-from elbowroom.search.trees.question.question import ADDITIVE, Question, extra
+from elbowroom.search.trees.question.question import COSTS, Question, extra
 
-OPEN = 0  # the bound holds, the node lives on
-PRUNED = 1  # no centre of the node within the budget can pass this cell
-HOLDS = 2  # the cell is not bad by this engine's own sums (the judge was stricter): no bound
+
+class _Bound(NamedTuple):
+    """What the bound says about a node."""
+
+    OPEN: int = 0  # the bound holds, the node lives on
+    PRUNED: int = 1  # no centre of the node within the budget can pass this cell
+    HOLDS: int = 2  # the cell is not bad by this engine's own sums (the judge was stricter): no bound
+
+
+BOUND: Final = _Bound()
 
 
 @inner_kernel
@@ -38,7 +46,7 @@ def bound(
     model: Ensemble, question: Question, rival: int, cell: Ints, low: Ints, high: Ints, x: Ints, paid: Floats,
     base: float, budget: float, scratch: Scratch,
 ) -> tuple[int, float]:  # fmt: skip
-    """OPEN, PRUNED or HOLDS, and a lower bound on the total cost of any centre of the node that passes ``cell``.
+    """OPEN, BOUND.PRUNED or BOUND.HOLDS, and a lower bound on the total cost of any centre of the node that passes ``cell``.
 
     The node is the positions low..high, tightened in place; x is its nearest centre, of total cost ``base``, and its
     room covers ``cell``, which is bad for ``rival``. Only centres of total cost < budget are of interest.
@@ -57,27 +65,27 @@ def bound(
             scratch.gain[p] = 0.0
     deficit = model.need[rival] - smallest_sum(scratch.here, model, rival)
     if deficit <= 0.0:
-        return HOLDS, base
+        return BOUND.HOLDS, base
     deficit -= model.guard[rival]
     most = collect_gains(
         model, question, rival, cell, low, high, paid, base, budget, -4.0 * model.biggest[rival], scratch
     )
     if most < deficit:
-        return PRUNED, base
+        return BOUND.PRUNED, base
     for d in range(n_dims):  # increments become the functions G
         o = question.pos_start[d] + d
         total = 0.0
         for p in range(o + low[d], o + high[d] + 1):
             total += scratch.gain[p]
             scratch.gain[p] = total
-    if question.norm != ADDITIVE:
+    if question.norm != COSTS.ADDITIVE:
         return fill_by_cost(question, low, high, x, paid, base, budget, deficit, scratch)
     value, price = fill_by_ratio(question, low, high, x, paid, base, budget, deficit, scratch)
     if price < 0.0 or base + value >= budget:
-        return PRUNED, base
+        return BOUND.PRUNED, base
     if budget < math.inf and not tighten(question, low, high, paid, base, budget, deficit, price, scratch):
-        return PRUNED, base
-    return OPEN, base + value
+        return BOUND.PRUNED, base
+    return BOUND.OPEN, base + value
 
 
 @inner_kernel
@@ -88,7 +96,7 @@ def steps_outwards(
     """Append the steps (cost, gain) by which G rises along one dimension, cheapest first; if costs add up, along its
     concave hull."""
     o, cost, gain = question.pos_start[d] + d, scratch.hull_cost, scratch.hull_gain
-    concave = question.norm == ADDITIVE
+    concave = question.norm == COSTS.ADDITIVE
     cost[0] = gain[0] = 0.0
     size, up, down = 1, x + 1, x - 1
     while up <= high or down >= low:
@@ -160,13 +168,13 @@ def fill_by_cost(
     sort_by(scratch.order, scratch.step_cost, n_steps)
     missing = deficit
     if missing <= 0.0:
-        return OPEN, base
+        return BOUND.OPEN, base
     for t in range(n_steps):
         i = scratch.order[t]
         missing -= scratch.step_gain[i]
         if missing <= 0.0:
-            return OPEN, max(base, scratch.step_cost[i])
-    return PRUNED, base
+            return BOUND.OPEN, max(base, scratch.step_cost[i])
+    return BOUND.PRUNED, base
 
 
 @inner_kernel

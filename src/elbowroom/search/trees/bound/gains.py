@@ -11,9 +11,8 @@ from elbowroom.kernels.kernel import inner_kernel
 from elbowroom.kernels.tools import Words, int64, lowest, sort_by
 from elbowroom.numerics import Floats, Ints
 from elbowroom.search.trees.cells.leaves import ONE, ZERO, Ensemble
-from elbowroom.search.trees.question.question import ADDITIVE, Question
-
-ENVELOPE_LEAVES = 48  # trees with more live leaves go without the exact envelope
+from elbowroom.search.trees.limits import ENVELOPE_LEAVES
+from elbowroom.search.trees.question.question import COSTS, Question
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +82,7 @@ def collect_gains(
     budget: float, floor: float, scratch: Scratch,
 ) -> float:  # fmt: skip
     """Add the gains of all trees to scratch.gain (as increments); return the sum of their largest affordable gains."""
-    additive, most = question.norm == ADDITIVE, 0.0
+    additive, most = question.norm == COSTS.ADDITIVE, 0.0
     here, reach, gains = scratch.here, scratch.reach, scratch.gain
     key, position, entry_cost, share = (
         scratch.entry_key, scratch.entry_position, scratch.entry_cost, scratch.entry_gain,

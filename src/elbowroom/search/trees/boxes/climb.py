@@ -8,6 +8,7 @@ Shrink: bring every changed block back towards home, to the cheapest position at
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -15,19 +16,21 @@ from elbowroom.kernels.bundle import Bundle
 from elbowroom.kernels.kernel import inner_kernel, kernel
 from elbowroom.kernels.tools import Words, int64, sort_by
 from elbowroom.numerics import Floats, Ints
-from elbowroom.search.trees.bad.find import GOOD, Stack, find_bad
+from elbowroom.search.trees.bad.find import FINDING, Stack, find_bad_in
+from elbowroom.search.trees.boxes.limits import LONG_LOOK, SHORT_LOOK, SHRINK_LOOK, SHRINK_ROUNDS
 from elbowroom.search.trees.cells.leaves import Ensemble, narrow, smallest_share, smallest_sum
-from elbowroom.search.trees.question.question import ADDITIVE, Question
+from elbowroom.search.trees.question.question import COSTS, Question
 
-# How `ascend` stopped.
-LOST = 0  # no move helps
-ARRIVED = 1  # the room at x is all good
-CLIMBING = 2  # the share of steps is used up; call again
 
-SHORT_LOOK = 300  # sub-ranges the adversary may visit while climbing
-LONG_LOOK = 20_000  # and before giving up
-SHRINK_LOOK = 3_000
-SHRINK_ROUNDS = 3
+class _Climb(NamedTuple):
+    """How `ascend` stopped."""
+
+    LOST: int = 0  # no move helps
+    ARRIVED: int = 1  # the room at x is all good
+    CLIMBING: int = 2  # the share of steps is used up; call again
+
+
+CLIMB: Final = _Climb()
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +94,7 @@ def total_cost(question: Question, x: Ints, without: int) -> tuple[float, int]:
     for b in range(question.group_home.shape[0]):
         if b != without:
             price = block_price(question, b, x)
-            total = total + price if question.norm == ADDITIVE else max(total, price)
+            total = total + price if question.norm == COSTS.ADDITIVE else max(total, price)
             if not at_home(question, b, x):
                 changes += 1
     return total, changes
@@ -103,8 +106,8 @@ def is_good(model: Ensemble, question: Question, x: Ints, limit: int, stack: Sta
     for d in range(x.shape[0]):
         ladder.low[d] = question.low_cell[question.pos_start[d] + x[d]]
         ladder.high[d] = question.high_cell[question.pos_start[d] + x[d]]
-    verdict, _ = find_bad(model, question, ladder.low, ladder.high, limit, stack, work)
-    return verdict == GOOD
+    verdict, _ = find_bad_in(model, question, ladder.low, ladder.high, limit, stack, work)
+    return verdict == FINDING.GOOD
 
 
 @kernel
@@ -137,9 +140,9 @@ def ascend(
         total, _ = total_cost(question, x, int64(-1))
         if total < budget:
             if lack <= 0.0:
-                return ARRIVED
+                return CLIMB.ARRIVED
             if step == steps - 1 and is_good(model, question, x, int64(SHORT_LOOK), stack, ladder, work):
-                return ARRIVED
+                return CLIMB.ARRIVED
         best_score, best_block, best_position = 0.0, -1, -1
         for b in range(n_blocks):
             begin, end = question.block_start[b], question.block_start[b + 1]
@@ -163,7 +166,7 @@ def ascend(
                         continue
                     stays = p == question.home[begin] or question.block_counts[b] == 0
                     price = question.cost[question.pos_start[begin] + p]
-                after = others + price if question.norm == ADDITIVE else max(others, price)
+                after = others + price if question.norm == COSTS.ADDITIVE else max(others, price)
                 if after >= budget or (not stays and changes + 1 > question.changes):
                     continue
                 for w in range(n_words):
@@ -186,14 +189,14 @@ def ascend(
                     best_position = p
         if best_block < 0:
             good = total < budget and is_good(model, question, x, int64(LONG_LOOK), stack, ladder, work)
-            return ARRIVED if good else LOST
+            return CLIMB.ARRIVED if good else CLIMB.LOST
         begin, end = question.block_start[best_block], question.block_start[best_block + 1]
         if question.group_home[best_block] >= 0:
             for d in range(begin, end):
                 x[d] = 1 if d == begin + best_position else 0
         else:
             x[begin] = best_position
-    return CLIMBING
+    return CLIMB.CLIMBING
 
 
 @kernel

@@ -3,60 +3,19 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
-import numpy as np
-
-from elbowroom.kernels.bundle import Bundle
 from elbowroom.kernels.kernel import inner_kernel
-from elbowroom.kernels.tools import Words
-from elbowroom.numerics import Floats, Ints
-from elbowroom.search.trees.boxes.regions import MAX_HITS
-from elbowroom.search.trees.question.question import ADDITIVE, Question, extra
+from elbowroom.search.trees.boxes.workspace import Workspace
+from elbowroom.search.trees.question.question import COSTS, Question, extra
 from elbowroom.search.trees.question.settle_group import settle_group
 
 
-@dataclass(frozen=True, eq=False)
-class State(Bundle):
-    """The node at hand, and room to work on it."""
-
-    low: Ints  # (dims,)
-    high: Ints
-    x: Ints
-    paid: Floats  # (dims,) cost at x, beyond which moves cost extra
-    member: Ints  # (dims,) 1 for members of a fixed one-hot group whose switch is not paid yet
-    cell: Ints
-    first: Ints
-    final: Ints
-    order: Ints  # (2 dims + 1,)
-    rank: Floats
-    suffix: Words  # (2 dims + 1, words)
-    spare: Words  # (3, words)
-    found: Ints  # (MAX_HITS,)
-    weight: Floats
-    work: Ints  # (1,)
-    counts: Ints
-    random: Words  # (1,)
-
-    @classmethod
-    def of(cls, n_dims: int, n_words: int, seed: int) -> State:
-        def ints(size: int = n_dims) -> Ints:
-            return np.zeros(size, np.int64)
-
-        return cls(
-            ints(), ints(), ints(), np.zeros(n_dims), ints(), ints(), ints(), ints(), ints(2 * n_dims + 1),
-            np.zeros(2 * n_dims + 1), np.zeros((2 * n_dims + 1, n_words), np.uint64),
-            np.zeros((3, n_words), np.uint64), ints(MAX_HITS), np.zeros(MAX_HITS), ints(1), ints(4),
-            np.array([seed], dtype=np.uint64),
-        )  # fmt: skip
-
-
 @inner_kernel
-def settle(question: Question, state: State, budget: float) -> float:
+def settle(question: Question, workspace: Workspace, budget: float) -> float:
     """Nearest centre of the node, its total cost (inf: none), and positions that the budget or the number of changes
     still allows."""
-    low, high, x, paid, member = state.low, state.high, state.x, state.paid, state.member
-    additive = question.norm == ADDITIVE
+    low, high, x, paid, member = workspace.low, workspace.high, workspace.x, workspace.paid, workspace.member
+    additive = question.norm == COSTS.ADDITIVE
     base, changes = question.constant, 0
     for b in range(question.group_home.shape[0]):
         begin = question.block_start[b]

@@ -16,16 +16,13 @@ import numpy as np
 
 from elbowroom.kernels.bundle import Bundle
 from elbowroom.kernels.kernel import inner_kernel, kernel
-from elbowroom.kernels.tools import Shorts, Words, int64, lowest, random_below
+from elbowroom.kernels.tools import Shorts, Words, int64, lowest
 from elbowroom.numerics import Floats, Ints
+from elbowroom.search.trees.bad.store import bit_of, next_row, row_of
+from elbowroom.search.trees.boxes.limits import MAX_LEARNED
 from elbowroom.search.trees.cells.leaves import ONE, ZERO
-from elbowroom.search.trees.question.question import ADDITIVE, Question, extra
-
-MAX_LEARNED = 4096
-MET_BYTES = 64 * 2**20  # for the bits of all positions
-MAX_HITS = 20  # of the regions that a room meets, this many are compared
-NEWEST = np.uint64(1 << 63)  # the bit of the first row of a word: the lowest bit is that of its last row
-GREED = 4.0  # how steeply a literal's weight falls with its cost, in units of the remaining budget
+from elbowroom.search.trees.limits import GREED, MET_BYTES
+from elbowroom.search.trees.question.question import COSTS, Question, extra
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +35,7 @@ class Regions(Bundle):
     above: Shorts
     rival: Ints
     uses: Ints
-    counts: Ints
+    count: Ints
     met: Words  # (words, positions): which regions the room at a position of a dimension meets along it, newest lowest
 
     @classmethod
@@ -56,12 +53,8 @@ class Regions(Bundle):
 @kernel
 def add_region(regions: Regions, question: Question, low: Ints, high: Ints, rival: int, random: Words) -> int:
     """Store a region and its clause, in place of a random one if the store is full; return its row."""
-    if regions.counts[0] < regions.rival.shape[0]:
-        row = regions.counts[0]
-        regions.counts[0] += 1
-    else:
-        row = random_below(random, regions.rival.shape[0])
-    word, bit = row >> 6, NEWEST >> np.uint64(row & 63)
+    row = next_row(regions.count, regions.rival, regions.uses, rival, random)
+    word, bit = row >> 6, bit_of(row)
     for d in range(low.shape[0]):
         o = question.edge_start[d] + 1
         below, above = question.last_high[o + low[d] - 1], question.first_low[o + high[d] + 1]
@@ -72,8 +65,6 @@ def add_region(regions: Regions, question: Question, low: Ints, high: Ints, riva
             regions.met[word, o + p] &= ~bit
             if below < p < above:
                 regions.met[word, o + p] |= bit
-    regions.rival[row] = rival
-    regions.uses[row] = 0
     return row
 
 
@@ -81,7 +72,7 @@ def add_region(regions: Regions, question: Question, low: Ints, high: Ints, riva
 def literal_cost(question: Question, paid: Floats, member: Ints, d: int, position: int) -> float:
     """What it costs to satisfy a literal; leaving a category costs both halves of the group's price."""
     cost = extra(question, paid, d, position)
-    return 2.0 * cost if member[d] == 1 and question.norm == ADDITIVE else cost
+    return 2.0 * cost if member[d] == 1 and question.norm == COSTS.ADDITIVE else cost
 
 
 @inner_kernel
@@ -95,9 +86,9 @@ def met_regions(
     list with weight 0: the node holds no good centre.
     """
     n_dims, hits = x.shape[0], int64(0)
-    additive = question.norm == ADDITIVE
+    additive = question.norm == COSTS.ADDITIVE
     scale = GREED / (budget - base) if budget < math.inf and budget > base else 0.0
-    word, met = (regions.counts[0] + 63) >> 6, ZERO
+    word, met = (regions.count[0] + 63) >> 6, ZERO
     while hits < found.shape[0]:
         while met == ZERO and word > 0:
             word -= 1
@@ -108,7 +99,7 @@ def met_regions(
                     break
         if met == ZERO:
             break
-        r = 64 * word + 63 - int64(lowest(met))
+        r = row_of(word, int64(lowest(met)))
         met &= met - ONE
         total_weight, alive = 0.0, 0
         for d in range(n_dims):

@@ -21,26 +21,18 @@ from elbowroom.search.contract import Clock, Ending, Referee
 from elbowroom.search.trees.bad.find import Stack
 from elbowroom.search.trees.bad.one_hot import one_hot_possible
 from elbowroom.search.trees.bound.gains import Scratch
-from elbowroom.search.trees.boxes.climb import ARRIVED, CLIMBING, Ladder, ascend, shrink, total_cost
-from elbowroom.search.trees.boxes.expand import BOUNDS, CANDIDATE, EMPTY, FULL, MEETINGS, NODES, PAUSED, STUCK, expand
-from elbowroom.search.trees.boxes.node import State
+from elbowroom.search.trees.boxes.climb import CLIMB, Ladder, ascend, shrink, total_cost
+from elbowroom.search.trees.boxes.expand import expand
+from elbowroom.search.trees.boxes.limits import CLOSE, FIRST_NODES, NEIGHBOURHOOD_NODES, STARTS, STEPS, STEPS_AT_ONCE
 from elbowroom.search.trees.boxes.regions import Regions, add_region
-from elbowroom.search.trees.heap import FREE, OPEN_NODES, USED, Nodes, push
+from elbowroom.search.trees.boxes.workspace import COUNT, Workspace
+from elbowroom.search.trees.heap import HEAP, Nodes, push
+from elbowroom.search.trees.limits import MAIN_PER_NEIGHBOURHOOD, POOL_BYTES, ROUNDING, SMALL_WORK, STACK_BYTES
 from elbowroom.search.trees.memory import TreeMemory
 from elbowroom.search.trees.question.layout import Layout, lay_out
+from elbowroom.search.trees.stop import STOP
 
 METHOD = "boxes on trees: best-first over cells"
-CLOSE = 1e-10  # relative: nothing closer by more than this is missed
-ROUNDING = 1e-12  # relative: more than the rounding of a sum of costs
-STARTS = 4  # earlier answers from which incumbents are sought
-STEPS = 200  # of an ascent
-STEPS_AT_ONCE = 4  # between two looks at the clock
-FIRST_NODES = 100  # before the first large neighbourhood
-NEIGHBOURHOOD_NODES = 300
-MAIN_PER_NEIGHBOURHOOD = 5  # nodes of the main search per node spent on neighbourhoods
-POOL_BYTES = 2 * 2**30
-STACK_BYTES = 64 * 2**20
-SMALL_WORK = 50_000_000
 
 
 class Answer(Enum):
@@ -86,7 +78,7 @@ class _Search:
         self.model, self.question = memory.ensemble, layout.question
         self.n_dims, self.n_words = self.question.home.size, self.model.everything.size
         self.random = np.random.default_rng(seed)
-        self.state = State.of(self.n_dims, self.n_words, seed % 2**63)
+        self.workspace = Workspace.of(self.n_dims, self.n_words, seed % 2**63)
         self.scratch = Scratch.of(self.model, self.question)
         self.ladder = Ladder.of(self.n_dims, self.question.group_home.size, self.n_words, self.model.need.size)
         depth = int(np.clip(STACK_BYTES // (8 * (self.n_words + 2 * self.n_dims + 1)), 16, 1024))
@@ -108,7 +100,7 @@ class _Search:
         for row in memory.regions_for(problem):
             low, high = memory.low[row].astype(np.int64), memory.high[row].astype(np.int64)
             if one_hot_possible(self.question, low, high):
-                add_region(self.regions, self.question, low, high, int(memory.rival[row]), self.state.random)
+                add_region(self.regions, self.question, low, high, int(memory.rival[row]), self.workspace.random)
 
     # ---- the plan -----------------------------------------------------------------------------------------------------
     def run(self) -> None:
@@ -141,12 +133,12 @@ class _Search:
             if self.clock.expired:
                 break
             x = self._consistent(start)
-            args = (self.stack, self.ladder, self.state.work)
-            end, steps = CLIMBING, 0
-            while end == CLIMBING and steps < STEPS and not self.clock.expired:
+            args = (self.stack, self.ladder, self.workspace.work)
+            end, steps = CLIMB.CLIMBING, 0
+            while end == CLIMB.CLIMBING and steps < STEPS and not self.clock.expired:
                 end = ascend(self.model, self.question, first, final, x, budget, STEPS_AT_ONCE, *args)
                 steps += STEPS_AT_ONCE
-            if end == ARRIVED:
+            if end == CLIMB.ARRIVED:
                 shrink(self.model, self.question, first, final, x, self.adversary_limit, *args)
                 total, changes = total_cost(self.question, x, -1)
                 if changes <= self.question.changes and total < budget:
@@ -184,7 +176,7 @@ class _Search:
         self.counters["refused"] += 1
         if isinstance(verdict, Counterexample):
             cell = self.memory.dimensions.cells_of(verdict.point)
-            add_region(self.regions, self.question, cell, cell.copy(), 0, self.state.random)
+            add_region(self.regions, self.question, cell, cell.copy(), 0, self.workspace.random)
             return Answer.REFUSED
         self.undecided = min(self.undecided, total)
         return Answer.UNDECIDED
@@ -202,19 +194,19 @@ class _Search:
             nodes,
             self.stack,
             self.scratch,
-            self.state,
+            self.workspace,
             self.budget,
             share,
             self.adversary_limit,
         )
-        if state == CANDIDATE:
-            low, high = self.state.low.copy(), self.state.high.copy()
-            x = self.state.x.copy()
+        if state == STOP.CANDIDATE:
+            low, high = self.workspace.low.copy(), self.workspace.high.copy()
+            x = self.workspace.x.copy()
             if self.offer(x) is Answer.REFUSED:
                 push(nodes, low, high, self.bound, 0)
-        elif state == FULL and 2 * nodes.low.nbytes * 2 < POOL_BYTES:
+        elif state == STOP.FULL and 2 * nodes.low.nbytes * 2 < POOL_BYTES:
             nodes = nodes.doubled()
-        elif state == STUCK:
+        elif state == STOP.STUCK:
             self.adversary_limit *= 4
             if self.stack.low.shape[0] < self.adversary_limit:
                 self.stack = Stack.of(2 * self.stack.low.shape[0], self.n_dims, self.n_words)
@@ -224,24 +216,24 @@ class _Search:
     def search_nodes(self, target: int) -> bool:
         """The main search up to a number of nodes; False when the run is over."""
         while True:
-            before, start = int(self.state.counts[NODES]), time.perf_counter()
+            before, start = int(self.workspace.count[COUNT.NODES]), time.perf_counter()
             share = max(1, min(self.share, target - self.main_nodes))
             state, self.nodes = self.advance(self.nodes, share)
-            self.main_nodes += int(self.state.counts[NODES]) - before
+            self.main_nodes += int(self.workspace.count[COUNT.NODES]) - before
             seconds = time.perf_counter() - start
-            if state == PAUSED and seconds < 0.05:
+            if state == STOP.PAUSED and seconds < 0.05:
                 self.share = min(2 * self.share, 100_000)
             elif seconds > 0.15:
                 self.share = max(1, self.share // 2)
-            if state == EMPTY:
+            if state == STOP.EMPTY:
                 self.proven = True
                 return False
-            top = float(self.nodes.key[0]) if self.nodes.count[OPEN_NODES] else self.best
+            top = float(self.nodes.key[0]) if self.nodes.count[HEAP.OPEN] else self.best
             self.bound = max(self.bound, min(top, self.best))
             self.clock.report(lower_bound=self.lower_bound)
-            if state == FULL and self.nodes.count[USED] - self.nodes.count[FREE] + 2 * self.n_dims + 2 > len(
-                self.nodes.note
-            ):
+            if state == STOP.FULL and self.nodes.count[HEAP.USED] - self.nodes.count[
+                HEAP.FREE
+            ] + 2 * self.n_dims + 2 > len(self.nodes.note):
                 self.reason = "the open nodes of the search fill the memory they may use"
                 return False
             if self.clock.expired:
@@ -261,16 +253,16 @@ class _Search:
         low, high = np.maximum(low, self.layout.root_low), np.minimum(high, self.layout.root_high)
         nodes = Nodes.of(64 + 4 * self.n_dims, self.n_dims, np.int32)
         push(nodes, low, high, self.question.constant, 0)
-        before = int(self.state.counts[NODES])
-        state = PAUSED
+        before = int(self.workspace.count[COUNT.NODES])
+        state = STOP.PAUSED
         while not self.clock.expired:
-            left = NEIGHBOURHOOD_NODES - (int(self.state.counts[NODES]) - before)
+            left = NEIGHBOURHOOD_NODES - (int(self.workspace.count[COUNT.NODES]) - before)
             if left <= 0:
                 break
             state, nodes = self.advance(nodes, left)
-            if state == EMPTY:
+            if state == STOP.EMPTY:
                 break
-        return max(1, int(self.state.counts[NODES]) - before), state == EMPTY
+        return max(1, int(self.workspace.count[COUNT.NODES]) - before), state == STOP.EMPTY
 
     # ---- the end ------------------------------------------------------------------------------------------------------
     @property
@@ -280,7 +272,7 @@ class _Search:
         return math.sqrt(total) if self.problem.distance is Distance.L2 else total
 
     def keep(self) -> None:
-        n = int(self.regions.counts[0])
+        n = int(self.regions.count[0])
         r = self.regions
         self.memory.learn(r.low[:n], r.high[:n], r.rival[:n], r.uses[:n], self.problem.factual)
 
@@ -290,11 +282,11 @@ class _Search:
         lower_bound = self.lower_bound
         counters = {
             **self.counters,
-            "nodes": float(self.state.counts[NODES]),
-            "sub_ranges": float(self.state.work[0]),
-            "bounds": float(self.state.counts[BOUNDS]),
-            "meetings": float(self.state.counts[MEETINGS]),
-            "regions": float(self.regions.counts[0]),
+            "nodes": float(self.workspace.count[COUNT.NODES]),
+            "sub_ranges": float(self.workspace.work[0]),
+            "bounds": float(self.workspace.count[COUNT.BOUNDS]),
+            "meetings": float(self.workspace.count[COUNT.MEETINGS]),
+            "regions": float(self.regions.count[0]),
         }
         reason = self.reason
         if self.proven and self.best_x is None and math.isfinite(self.undecided):

@@ -17,8 +17,7 @@ from elbowroom.numerics import EPS, Bools, Ints
 from elbowroom.problem import Space
 from elbowroom.search.trees.cells.dimensions import Dimensions
 from elbowroom.search.trees.cells.leaves import Ensemble
-
-TABLE_BYTES = 512 * 2**20  # one row of leaf bits per cell as long as both tables fit into this
+from elbowroom.search.trees.limits import TABLE_BYTES
 
 
 def build_ensemble(

@@ -16,7 +16,7 @@ from elbowroom.problem import Distance, RecourseProblem, allowed_categories
 from elbowroom.search.trees.cells.dimensions import Dimensions
 from elbowroom.search.trees.question.groups import Groups
 from elbowroom.search.trees.question.positions import escapes, room_edges
-from elbowroom.search.trees.question.question import ADDITIVE, MAXIMUM, Question
+from elbowroom.search.trees.question.question import COSTS, Question
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,7 +134,7 @@ def lay_out(problem: RecourseProblem, dimensions: Dimensions) -> Layout | str:
         free[2],
         free[3],
         np.isin(np.arange(columns.size), free[0]).astype(np.int64),
-        MAXIMUM if norm is Distance.LINF else ADDITIVE,
+        COSTS.MAXIMUM if norm is Distance.LINF else COSTS.ADDITIVE,
         max([0.0, *constants]) if norm is Distance.LINF else float(sum(constants)),
         (len(space.names) if most is None else min(most, len(space.names))) - int(already.sum()),
     )

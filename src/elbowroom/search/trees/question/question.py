@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final, NamedTuple
 
 from elbowroom.kernels.bundle import Bundle
 from elbowroom.kernels.kernel import inner_kernel
 from elbowroom.numerics import Floats, Ints
 
-ADDITIVE = 0  # costs of dimensions add up: l1, and l2 with squared moves
-MAXIMUM = 1  # the largest cost counts: linf
+
+class _Costs(NamedTuple):
+    """How the costs of dimensions make up the total."""
+
+    ADDITIVE: int = 0  # they add up: l1, and l2 with squared moves
+    MAXIMUM: int = 1  # the largest counts: linf
+
+
+COSTS: Final = _Costs()
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +59,6 @@ class Question(Bundle):
 def extra(question: Question, paid: Floats, dim: int, position: int) -> float:
     """What a dimension costs at a position beyond what is paid for it already (linf: its whole cost)."""
     cost = question.cost[question.pos_start[dim] + position]
-    if question.norm == ADDITIVE:
+    if question.norm == COSTS.ADDITIVE:
         return max(0.0, cost - paid[dim])
     return cost

@@ -15,9 +15,9 @@ from elbowroom import AtMost, Ball, Diamond, Explainer, Feature, InputError, Lin
 from elbowroom.models import TreeEnsemble
 from elbowroom.problem import Box
 from elbowroom.search.trees.balls.candidates.candidates import Candidates
-from elbowroom.search.trees.balls.expand import PAUSED
-from elbowroom.search.trees.balls.kernels import EXPAND
+from elbowroom.search.trees.balls.kernels import TASK
 from elbowroom.search.trees.heap import Nodes
+from elbowroom.search.trees.stop import STOP
 from tests.support.hostile import attack
 from tests.support.small_models import info, random_trees
 
@@ -158,13 +158,13 @@ def test_pauses_change_nothing(room: Ball | Diamond, monkeypatch: pytest.MonkeyP
 
     def node_by_node(self: Candidates, task: int, nodes: Nodes, budget: float, noise: float, share: int) -> float:
         nonlocal pauses
-        if task != EXPAND:
+        if task != TASK.EXPAND:
             return at_once(self, task, nodes, budget, noise, share)
         while True:
             state = at_once(self, task, nodes, budget, noise, 1)
-            pauses += int(state == PAUSED and self.desk.bench.dive[0] > 0)
+            pauses += int(state == STOP.PAUSED and self.workspace.progress.dive[0] > 0)
             share -= 1
-            if state != PAUSED or share <= 0:
+            if state != STOP.PAUSED or share <= 0:
                 return state
 
     monkeypatch.setattr(Candidates, "run_kernel", node_by_node)

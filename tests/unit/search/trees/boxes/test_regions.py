@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from elbowroom.search.trees import TreeMemory
-from elbowroom.search.trees.boxes.regions import MET_BYTES, Regions, add_region
+from elbowroom.search.trees.boxes.regions import Regions, add_region
+from elbowroom.search.trees.limits import MET_BYTES
 from elbowroom.search.trees.question.layout import Layout, lay_out
 from tests.support.small_questions import hard_question
 

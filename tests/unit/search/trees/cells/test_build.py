@@ -9,7 +9,7 @@ import pytest
 from elbowroom.models import Decision, TreeEnsemble
 from elbowroom.models.margins import tree_margins
 from elbowroom.problem import Box, Feature, RecourseProblem, Space
-from elbowroom.search.trees.bad.find import BAD, GOOD, Stack, find_bad
+from elbowroom.search.trees.bad.find import FINDING, Stack, find_bad_in
 from elbowroom.search.trees.bad.grow import grow
 from elbowroom.search.trees.cells.build import build_ensemble
 from elbowroom.search.trees.cells.dimensions import Dimensions
@@ -19,7 +19,7 @@ from tests.support.small_models import random_trees
 
 sum_of_smallest = numba.njit(lambda leaves, model, rival: smallest_sum(leaves, model, rival))
 sum_of_largest = numba.njit(lambda leaves, model, rival: largest_sum(leaves, model, rival))
-look_for_bad = numba.njit(lambda *arguments: find_bad(*arguments))
+look_for_bad = numba.njit(lambda *arguments: find_bad_in(*arguments))
 keep_leaves = numba.njit(lambda *arguments: narrow(*arguments))
 make_large = numba.njit(lambda *arguments: grow(*arguments))
 
@@ -143,7 +143,7 @@ def test_adversary_finds_a_bad_cell_iff_there_is_one_and_growing_keeps_it_bad(cl
             sums = np.stack([_leaf_values(model, points, r).sum(axis=1) for r in range(classes - 1)], axis=1)
             good = bool((margins.base + sums >= margins.slack).all())
             verdict, rival = look_for_bad(ensemble, layout.question, low, high, 10_000, stack, work)
-            assert verdict == (GOOD if good else BAD)
+            assert verdict == (FINDING.GOOD if good else FINDING.BAD)
             if good:
                 continue
             found += 1

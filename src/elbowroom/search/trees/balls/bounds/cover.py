@@ -17,12 +17,7 @@ from elbowroom.kernels.bundle import Bundle
 from elbowroom.kernels.kernel import inner_kernel
 from elbowroom.kernels.tools import sort_by
 from elbowroom.numerics import Floats, Ints
-from elbowroom.search.trees.balls.bounds.one_region import SAFE
-
-MAX_MET = 800  # regions that are compared and covered: the more, the better the bound, and most nodes meet fewer
-MAX_SIGNED = 64  # rows that the linear program adds to them
-MAX_SLOTS = 256  # literals of the linear program
-QUEUE = 16  # regions that are priced at every pivot; all of them only when these are covered
+from elbowroom.search.trees.balls.limits import MAX_MET, MAX_SIGNED, MAX_SLOTS, QUEUE, SAFE
 
 
 @dataclass(frozen=True, eq=False)

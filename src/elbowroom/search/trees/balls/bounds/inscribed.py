@@ -18,14 +18,12 @@ from elbowroom.kernels.tools import Words, int64
 from elbowroom.numerics import Floats, Ints
 from elbowroom.search.trees.bad.cell import deepest_cell
 from elbowroom.search.trees.bad.one_hot import choose_categories
-from elbowroom.search.trees.balls.geometry import ROUND, Geometry, cell_at, guard, phi
+from elbowroom.search.trees.balls.geometry import KIND, Geometry, cell_at, guard, phi
+from elbowroom.search.trees.balls.limits import FILLINGS, INSIDE
 from elbowroom.search.trees.balls.node import Node
 from elbowroom.search.trees.balls.regions import BallRegions
 from elbowroom.search.trees.cells.leaves import Ensemble
 from elbowroom.search.trees.question.question import Question
-
-INSIDE = 1.0 - 1e-9  # sum phi(a_f / r_f) of the inscribed box: rounding does not carry it outside
-FILLINGS = 30
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +59,7 @@ def fill_up(geometry: Geometry, node: Node, regions: BallRegions, row: int, insi
     low, high = 0.0, math.inf
     for d in range(n_dims):
         gaps[d], exits[d] = 0.0, math.inf
-        if geometry.kind[d] == ROUND:
+        if geometry.kind[d] == KIND.ROUND:
             x, first, last = node.x[d], regions.first[row, d], regions.last[row, d]
             gaps[d] = max(0.0, first - x, x - last)
             if last < node.high[d]:
@@ -119,7 +117,7 @@ def deepen_inside(
     """Move the chosen cell, dimension by dimension, to where the rival's sum over the inscribed box is smallest."""
     for d in range(node.x.shape[0]):
         inside.first[d] = inside.final[d] = inside.cell[d]
-        if geometry.kind[d] == ROUND:
+        if geometry.kind[d] == KIND.ROUND:
             x, half = node.x[d], inside.half[d]
             width = max(0.0, half * INSIDE - guard(x, half))
             begin, end = geometry.cell_start[d], geometry.cell_start[d + 1]

@@ -11,12 +11,10 @@ import math
 
 from elbowroom.kernels.kernel import inner_kernel
 from elbowroom.numerics import Ints
-from elbowroom.search.trees.balls.geometry import LARGEST, ROUND, SUM, Geometry, gap_for, guard, move_cost, phi
+from elbowroom.search.trees.balls.geometry import KIND, NORM, Geometry, gap_for, guard, move_cost, phi
+from elbowroom.search.trees.balls.limits import HALVINGS, SAFE
 from elbowroom.search.trees.balls.literals import Literals, gain_at
 from elbowroom.search.trees.balls.node import Node
-
-SAFE = 1.0 - 1e-9  # lengths that are forced are cut by this factor, so that rounding forces nothing
-HALVINGS = 40
 
 
 @inner_kernel
@@ -29,7 +27,7 @@ def region_bound(
     for i in range(n):
         alone = min(alone, literals.price[i])
         total += literals.gain[i]
-        if geometry.kind[literals.dim[i]] == ROUND:
+        if geometry.kind[literals.dim[i]] == KIND.ROUND:
             n_round += 1
             cost = move_cost(geometry.norm, node.paid[literals.dim[i]], literals.dead[i], base)
             if cost < dead:
@@ -38,15 +36,15 @@ def region_bound(
                 second = cost
     if total < need * SAFE:
         return math.inf
-    if geometry.norm == LARGEST:
+    if geometry.norm == NORM.LARGEST:
         return _level(geometry, node, literals, n, need, base)
     if n_round < 2:
         return alone * SAFE
     shared = dead + second
-    if geometry.norm == SUM:
+    if geometry.norm == NORM.SUM:
         missing = need
         for i in range(n):
-            taken[i] = 0 if geometry.kind[literals.dim[i]] == ROUND else 1
+            taken[i] = 0 if geometry.kind[literals.dim[i]] == KIND.ROUND else 1
         while missing > need * 1e-12:
             best, steepest = -1, -1.0
             for i in range(n):
@@ -101,7 +99,7 @@ def force_moves(geometry: Geometry, node: Node, literals: Literals, n: int, need
         if missing <= 1e-6 * need:
             continue
         d, gap = literals.dim[i], literals.gap[i]
-        if geometry.kind[d] != ROUND:
+        if geometry.kind[d] != KIND.ROUND:
             moved = _force_step(node, d, literals.way[i], literals.up[i] == 1) or moved
             continue
         more = (gap_for(geometry.square, missing * SAFE + phi(geometry.square, gap)) - gap) * geometry.axis[d]

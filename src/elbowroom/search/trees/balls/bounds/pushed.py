@@ -16,9 +16,9 @@ from elbowroom.kernels.kernel import inner_kernel
 from elbowroom.kernels.tools import int64
 from elbowroom.numerics import Floats
 from elbowroom.search.trees.balls.bounds.inscribed import Inscribed
-from elbowroom.search.trees.balls.geometry import FREE, LARGEST, Geometry, cell_at, guard, move_cost
+from elbowroom.search.trees.balls.geometry import KIND, NORM, Geometry, cell_at, guard, move_cost
 from elbowroom.search.trees.balls.node import Node
-from elbowroom.search.trees.bound.bound import HOLDS, PRUNED, bound
+from elbowroom.search.trees.bound.bound import BOUND, bound
 from elbowroom.search.trees.bound.gains import Scratch
 from elbowroom.search.trees.cells.leaves import Ensemble
 from elbowroom.search.trees.question.question import Question
@@ -65,24 +65,24 @@ def _price_cells(geometry: Geometry, node: Node, base: float, load: Floats, insi
         v, half = inside.cell[d], inside.half[d]
         first = final = v
         at, after = geometry.cell_start[d], geometry.cell_start[d + 1]
-        if geometry.kind[d] != FREE:
+        if geometry.kind[d] != KIND.FREE:
             first, final = int64(0), after - at - 1
             if node.low[d] > -math.inf:
                 first = min(v, cell_at(geometry.last, at, after, node.low[d] + half - guard(node.low[d], half)))
             if node.high[d] < math.inf:
                 final = max(v, cell_at(geometry.last, at, after, node.high[d] - half + guard(node.high[d], half)))
         inside.first[d], inside.final[d] = first, final
-        spent = node.paid[d] if geometry.norm == LARGEST else 0.0
+        spent = node.paid[d] if geometry.norm == NORM.LARGEST else 0.0
         cells.cost[at + v] = spent
         for c in range(first, final + 1):
             if c == v:
                 continue
             if geometry.rate[d] == 0.0:
                 price = geometry.category_price[d] if node.unpaid[d] == 1 else 0.0
-                cells.cost[at + c] = price if geometry.norm == LARGEST else price / 2.0
+                cells.cost[at + c] = price if geometry.norm == NORM.LARGEST else price / 2.0
                 continue
             length = _push(geometry, inside, node.x[d], d, c) * geometry.rate[d]
-            if geometry.norm == LARGEST:
+            if geometry.norm == NORM.LARGEST:
                 cells.cost[at + c] = spent + length
             else:
                 part = max(0.0, 1.0 - load[2 * d + (1 if c > v else 0)])
@@ -93,7 +93,7 @@ def _price_cells(geometry: Geometry, node: Node, base: float, load: Floats, insi
 def _cut(geometry: Geometry, node: Node, inside: Inscribed) -> bool:
     """Carry the cells that are left over to the node; False if nothing is left of it."""
     for d in range(node.x.shape[0]):
-        if geometry.kind[d] == FREE or node.low[d] == node.high[d]:
+        if geometry.kind[d] == KIND.FREE or node.low[d] == node.high[d]:
             continue
         at, half, v = geometry.cell_start[d], inside.half[d], inside.cell[d]
         a, b = inside.first[d], inside.final[d]
@@ -132,9 +132,9 @@ def pushed_bound(
         budget,
         scratch,
     )
-    if outcome == PRUNED:
+    if outcome == BOUND.PRUNED:
         return math.inf
-    if outcome == HOLDS:
+    if outcome == BOUND.HOLDS:
         return proven
     if not _cut(geometry, node, inside):
         return math.inf

@@ -17,12 +17,10 @@ from elbowroom.kernels.kernel import inner_kernel
 from elbowroom.kernels.tools import int64
 from elbowroom.search.trees.balls.bounds.cover import Cover, slot_for
 from elbowroom.search.trees.balls.geometry import Geometry, guard, used_by
+from elbowroom.search.trees.balls.limits import NEAR, TARGET, VIOLATED
 from elbowroom.search.trees.balls.node import Node
-from elbowroom.search.trees.balls.regions import TARGET, BallRegions, look_around, next_met
-
-NEAR = 1.0  # semi-axes: with more than this left to spend, these rows were measured not to pay
-VIOLATED = 1e-6
-ROUNDING = 1e-12  # relative: more than that of a sum over all dimensions
+from elbowroom.search.trees.balls.regions import BallRegions, look_around, next_met
+from elbowroom.search.trees.limits import ROUNDING
 
 
 @inner_kernel

@@ -12,16 +12,13 @@ import math
 
 from elbowroom.kernels.kernel import inner_kernel
 from elbowroom.kernels.tools import int64
-from elbowroom.search.trees.balls.bounds.cover import MAX_SIGNED, Cover
-from elbowroom.search.trees.balls.bounds.one_region import SAFE
-from elbowroom.search.trees.balls.bounds.signed import ROUNDING, add_signed, set_reach
+from elbowroom.search.trees.balls.bounds.cover import Cover
+from elbowroom.search.trees.balls.bounds.signed import add_signed, set_reach
 from elbowroom.search.trees.balls.geometry import Geometry
+from elbowroom.search.trees.balls.limits import BEYOND, MAX_SIGNED, NEGLIGIBLE, PIVOTS, SAFE
 from elbowroom.search.trees.balls.node import Node
 from elbowroom.search.trees.balls.regions import BallRegions
-
-PIVOTS = 4  # per literal
-TINY = 1e-9  # relative: what does not count as a violated row, or as a pivot
-BEYOND = 1.01  # how far an unbounded row goes past what is enough
+from elbowroom.search.trees.limits import ROUNDING
 
 
 @inner_kernel
@@ -40,7 +37,7 @@ def _price(cover: Cover, n: int, queued: int) -> tuple[int, int]:
             for j in range(size[r]):
                 missing -= chord[r, j] * move[slot[r, j]]
             rank[t] = missing
-            if missing > TINY and (best < 0 or missing > rank[best]):
+            if missing > NEGLIGIBLE and (best < 0 or missing > rank[best]):
                 best = t
         if best >= 0 or attempt == 1:
             return best, queued
@@ -49,7 +46,7 @@ def _price(cover: Cover, n: int, queued: int) -> tuple[int, int]:
             missing = right[r]
             for j in range(size[r]):
                 missing -= chord[r, j] * move[slot[r, j]]
-            if not missing > TINY:  # also where a way out costs nothing: its chord is infinite
+            if not missing > NEGLIGIBLE:  # also where a way out costs nothing: its chord is infinite
                 continue
             if queued < queue.shape[0]:
                 queue[queued], rank[queued] = r, missing
@@ -131,7 +128,7 @@ def best_cover(
     basis[spare_row], level[spare_row] = -1, 0.0
     total, queued, most_rows = 0.0, int64(0), n + MAX_SIGNED
     for _ in range(PIVOTS * cover.load.shape[0]):
-        slack, most, entering = int64(-1), TINY, int64(-1)
+        slack, most, entering = int64(-1), NEGLIGIBLE, int64(-1)
         for i in range(m):
             if -move[i] > most:
                 slack, most = i, -move[i]
@@ -150,7 +147,7 @@ def best_cover(
         for i in range(m):
             largest = max(largest, abs(column[i]))
         for i in range(m):
-            if column[i] > TINY * largest and level[i] < step * column[i]:
+            if column[i] > NEGLIGIBLE * largest and level[i] < step * column[i]:
                 leaving, step = i, max(0.0, level[i]) / column[i]
         if leaving < 0:  # the row can be loaded without end: no centre of the node is good
             if entering >= 0 and enough < math.inf:

@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from elbowroom.numerics import TOLERANCES, Floats
+from elbowroom.numerics import Floats
 from elbowroom.problem import Distance, RecourseProblem
 from elbowroom.result.certificate import Certificate, Counterexample, Verdict
 from elbowroom.search.contract import Clock, Referee
@@ -17,28 +17,28 @@ from elbowroom.search.trees.bad.find import Stack
 from elbowroom.search.trees.bad.one_hot import one_hot_possible
 from elbowroom.search.trees.balls.bounds.pushed import question_of_cells
 from elbowroom.search.trees.balls.candidates.descent import nearest_around
-from elbowroom.search.trees.balls.candidates.repair import AGAIN
-from elbowroom.search.trees.balls.geometry import STILL, Geometry
-from elbowroom.search.trees.balls.kernels import MEND, POLISH, PULL, run
+from elbowroom.search.trees.balls.candidates.repair import UNFINISHED
+from elbowroom.search.trees.balls.geometry import KIND, Geometry
+from elbowroom.search.trees.balls.kernels import TASK, run
+from elbowroom.search.trees.balls.limits import (
+    DIVES,
+    GAP,
+    MAX_LEARNED,
+    MOST_IN_RESERVE,
+    MOST_PROGRAMS,
+    MOST_STEPS,
+    SMALLEST_WINDOW,
+    STARTS,
+    STEPS_AT_ONCE,
+    WINDOW,
+    WORTH_A_PROGRAM,
+)
 from elbowroom.search.trees.balls.regions import BallRegions, add_ball_region
-from elbowroom.search.trees.balls.workspace import Desk
+from elbowroom.search.trees.balls.workspace import Workspace
 from elbowroom.search.trees.heap import Nodes
+from elbowroom.search.trees.limits import ROUNDING, SMALL_WORK, STACK_BYTES
 from elbowroom.search.trees.memory import TreeMemory
 from elbowroom.search.trees.question.layout import Layout
-
-GAP = 0.9 * TOLERANCES.continuous_gap  # a little less than promised: rounding must not lift the gap over it
-ROUNDING = 1e-12  # relative: more than the rounding of a sum of costs
-MAX_LEARNED = 20_000
-MOST_STEPS = 2400  # for one repair, and for pulling once
-STEPS_AT_ONCE = 200  # between two looks at the clock; fewer for large models
-MOST_IN_RESERVE = 0.25  # of the time limit, for a call that is not interrupted
-DIVES = 10
-STARTS = 4  # earlier answers from which incumbents are pulled
-MOST_PROGRAMS = 20  # linear programs for one descent
-WINDOW, SMALLEST_WINDOW = 0.5, 0.005  # semi-axes within which they are true enough
-WORTH = 1e-6  # relative gain that makes another one worth while
-STACK_BYTES = 64 * 2**20
-SMALL_WORK = 50_000_000
 
 
 class Candidates:
@@ -53,7 +53,7 @@ class Candidates:
         self.geometry = Geometry.of(problem, layout, memory.dimensions)
         self.n_dims, self.n_words = self.question.home.size, self.model.everything.size
         self.random = np.random.default_rng(seed)
-        self.desk = Desk.of(self.model, question_of_cells(self.question, self.geometry), seed % 2**63)
+        self.workspace = Workspace.of(self.model, question_of_cells(self.question, self.geometry), seed % 2**63)
         depth = int(np.clip(STACK_BYTES // (8 * (self.n_words + 2 * self.n_dims + 1)), 16, 1024))
         self.stack = Stack.of(depth, self.n_dims, self.n_words)
         # sub-ranges per call of the adversary: a fraction of a second also for the largest models
@@ -77,20 +77,22 @@ class Candidates:
         for row in range(memory.rival.size):
             low, high = memory.low[row].astype(np.int64), memory.high[row].astype(np.int64)
             if one_hot_possible(self.question, low, high):
-                add_ball_region(self.regions, self.geometry, low, high, int(memory.rival[row]), self.desk.bench.random)
+                add_ball_region(
+                    self.regions, self.geometry, low, high, int(memory.rival[row]), self.workspace.progress.random
+                )
 
     def _root(self) -> tuple[Floats, Floats]:
         """Limits of every dimension; a free group does not move."""
         low, high = self.geometry.lower.copy(), self.geometry.upper.copy()
         free = self.question.free_dim
         low[free] = high[free] = self.geometry.home[free]
-        grouped = np.flatnonzero((self.geometry.rate == 0.0) & (self.geometry.kind == STILL))
+        grouped = np.flatnonzero((self.geometry.rate == 0.0) & (self.geometry.kind == KIND.STILL))
         low[grouped], high[grouped] = self.layout.root_low[grouped], self.layout.root_high[grouped]
         return low, high
 
     def run_kernel(self, task: int, nodes: Nodes, budget: float, noise: float, share: int) -> float:
         about, began = (self.model, self.question, self.geometry, self.regions), self.clock.seconds
-        answer = run(task, *about, nodes, self.stack, self.desk, budget, noise, share, self.adversary_limit)
+        answer = run(task, *about, nodes, self.stack, self.workspace, budget, noise, share, self.adversary_limit)
         self.longest_call = max(self.longest_call, self.clock.seconds - began)
         return answer
 
@@ -120,17 +122,17 @@ class Candidates:
 
     def mend(self, low: Floats, high: Floats, budget: float, noise: float) -> bool:
         """Repair a node's nearest centre, pull it home, and offer it; True if it becomes the best."""
-        trial = self.desk.trial
+        trial = self.workspace.trial
         trial.low[:], trial.high[:] = low, high
-        total = AGAIN
+        total = UNFINISHED
         for _ in range(MOST_STEPS // self.steps):
-            if total == AGAIN and not self.out_of_time:
-                total = self.run_kernel(MEND, self.nodes, budget, noise, self.steps)
-        if total == AGAIN or total == math.inf:
+            if total == UNFINISHED and not self.out_of_time:
+                total = self.run_kernel(TASK.MEND, self.nodes, budget, noise, self.steps)
+        if total == UNFINISHED or total == math.inf:
             return False
         self.counters["repaired"] += 1
         for _ in range(MOST_STEPS // self.steps):
-            if self.out_of_time or self.run_kernel(PULL, self.nodes, budget, noise, self.steps) != AGAIN:
+            if self.out_of_time or self.run_kernel(TASK.PULL, self.nodes, budget, noise, self.steps) != UNFINISHED:
                 break
         x = trial.x.copy()
         return self.total(x) < self.best and self.offer(x)
@@ -142,12 +144,12 @@ class Candidates:
             y = None if self.out_of_time else nearest_around(self.geometry, self.regions, x, window)
             if y is None:
                 break
-            self.desk.trial.x[:] = y
-            if self.run_kernel(POLISH, self.nodes, self.best, 0.0, self.steps) != 0.0:
+            self.workspace.trial.x[:] = y
+            if self.run_kernel(TASK.POLISH, self.nodes, self.best, 0.0, self.steps) != 0.0:
                 continue  # its bad regions are known now
-            y = self.desk.trial.x.copy()
+            y = self.workspace.trial.x.copy()
             total = self.total(y)
-            if total >= cost * (1.0 - WORTH):
+            if total >= cost * (1.0 - WORTH_A_PROGRAM):
                 window /= 4.0
                 if total >= cost or window < SMALLEST_WINDOW:
                     break
@@ -186,7 +188,7 @@ class Candidates:
         verdict = self.judge(x)
         if isinstance(verdict, Counterexample):
             cell = self.memory.dimensions.cells_of(verdict.point)
-            add_ball_region(self.regions, self.geometry, cell, cell.copy(), 0, self.desk.bench.random)
+            add_ball_region(self.regions, self.geometry, cell, cell.copy(), 0, self.workspace.progress.random)
         return isinstance(verdict, Certificate)
 
     @property

@@ -18,11 +18,9 @@ import numpy as np
 from scipy import optimize
 
 from elbowroom.numerics import Floats
-from elbowroom.search.trees.balls.geometry import LARGEST, ROUND, SQUARES, STILL, Geometry
+from elbowroom.search.trees.balls.geometry import KIND, NORM, Geometry
+from elbowroom.search.trees.balls.limits import ENOUGH, MOST_ROWS
 from elbowroom.search.trees.balls.regions import BallRegions
-
-ENOUGH = 1.0 + 5e-7  # room that must be used up: more than the solver's tolerance of 1e-7
-MOST_ROWS = 2000
 
 
 def nearest_around(geometry: Geometry, regions: BallRegions, x: Floats, window: float) -> Floats | None:
@@ -31,12 +29,12 @@ def nearest_around(geometry: Geometry, regions: BallRegions, x: Floats, window: 
     Only columns with room and without whole numbers move.
     """
     n_dims, rows = x.size, int(regions.count[0])
-    round_dims = geometry.kind == ROUND
+    round_dims = geometry.kind == KIND.ROUND
     moving = round_dims & (geometry.whole == 0) & (geometry.rate > 0.0)
     axis = np.where(round_dims, geometry.axis, 1.0)
     first, last = regions.first[:rows], regions.last[:rows]
     below, above = np.maximum(0.0, first - x), np.maximum(0.0, x - last)
-    far = ((below + above > 0.0) & (geometry.kind == STILL)).any(axis=1)
+    far = ((below + above > 0.0) & (geometry.kind == KIND.STILL)).any(axis=1)
     with np.errstate(over="ignore"):  # infinitely far, in units of a tiny semi-axis
         gap = np.where(round_dims, (above - below) / axis, 0.0)  # signed: positive above the region
         used = (gap**2 if geometry.square else np.abs(gap)).sum(axis=1)
@@ -59,14 +57,14 @@ def _solve(geometry: Geometry, x: Floats, slope: Floats, missing: Floats, low: F
     """min cost(y) subject to slope (y - x) >= missing and low <= y <= high; squares are replaced by tangents at x."""
     n_dims, factual = x.size, geometry.factual
     price = geometry.rate
-    if geometry.norm == SQUARES:
+    if geometry.norm == NORM.SQUARES:
         price = geometry.rate**2 * (2.0 * np.abs(x - factual) + (high - low) / 2.0)
     up = zip(np.maximum(0.0, low - factual), np.maximum(0.0, high - factual), strict=True)
     down = zip(np.maximum(0.0, factual - high), np.maximum(0.0, factual - low), strict=True)
     bounds = [*up, *down]
     rows, right = np.hstack([-slope, slope]), -missing + slope @ (factual - x)
     cost = np.concatenate([price, price])
-    if geometry.norm == LARGEST:
+    if geometry.norm == NORM.LARGEST:
         lengths = np.hstack([np.diag(geometry.rate), np.diag(geometry.rate), -np.ones((n_dims, 1))])
         rows = np.vstack([np.hstack([rows, np.zeros((len(rows), 1))]), lengths])
         right = np.concatenate([right, np.zeros(n_dims)])

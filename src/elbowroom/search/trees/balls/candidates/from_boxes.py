@@ -12,11 +12,9 @@ from dataclasses import replace
 from elbowroom.numerics import Floats
 from elbowroom.problem import Box, RecourseProblem
 from elbowroom.search.contract import Clock, Referee
+from elbowroom.search.trees.balls.limits import BOX_SIZES, BOX_TIME
 from elbowroom.search.trees.boxes.search import search_boxes
 from elbowroom.search.trees.memory import TreeMemory
-
-SIZES = (1.0, 0.8, 0.6, 0.4)  # of the boxes, against the box around the room
-TIME = 0.04  # share of the remaining time for each box
 
 
 def box_centers(
@@ -24,10 +22,10 @@ def box_centers(
 ) -> Iterator[Floats]:
     """Centres of the closest boxes of several sizes, as far as they are found in a small part of the time."""
     free = {problem.space.groups[g].name: "any" for g in problem.walls.free_groups}
-    for size in SIZES:
+    for size in BOX_SIZES:
         box = Box(tuple(float(size * width) for width in problem.walls.up), categories=free)
         question = replace(problem, room=box)
         of_boxes = referee.about(question)
-        search_boxes(question, of_boxes, clock.part(TIME), seed, memory)
+        search_boxes(question, of_boxes, clock.part(BOX_TIME), seed, memory)
         if of_boxes.center is not None:
             yield of_boxes.center

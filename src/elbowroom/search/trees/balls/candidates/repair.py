@@ -15,29 +15,23 @@ from elbowroom.kernels.kernel import inner_kernel
 from elbowroom.kernels.tools import random_below
 from elbowroom.numerics import Floats
 from elbowroom.search.trees.bad.find import Stack
-from elbowroom.search.trees.balls.geometry import ROUND, STILL, Geometry, after, gap_for, guard, used_by
-from elbowroom.search.trees.balls.learn import NOTHING, bad_region_at
+from elbowroom.search.trees.balls.geometry import KIND, Geometry, after, gap_for, guard, used_by
+from elbowroom.search.trees.balls.learn import bad_region_at
+from elbowroom.search.trees.balls.limits import EVEN, LINE_STEPS, MARGIN, NEARLY_GOOD, OVER, SURE, WORTH_PULLING
 from elbowroom.search.trees.balls.literals import list_literals
 from elbowroom.search.trees.balls.node import Node, settle_node
-from elbowroom.search.trees.balls.regions import BallRegions, used_up
-from elbowroom.search.trees.balls.workspace import Desk
+from elbowroom.search.trees.balls.regions import ROW, BallRegions, used_up
+from elbowroom.search.trees.balls.workspace import Workspace
 from elbowroom.search.trees.cells.leaves import Ensemble
 from elbowroom.search.trees.question.question import Question
 
-SURE = 1.0 + 1e-9  # phi(radius) at which candidates are checked before the judge sees them
-MARGIN = 1e-10  # relative: how far past the edge repaired centres stand
-LINE_STEPS = 100
-AGAIN = -1.0  # not finished: call again
-HAIR = 1.0 - 1e-4  # phi(radius) from which a centre may be polished
-OVER = 0.5  # part of the missing way that is added to it: several regions are left together sooner
-EVEN = 0.02  # semi-axes: moves shorter than this are as good as each other
-WORTH = 1e-9  # relative: a pull that gains less is not worth another round
+UNFINISHED = -1.0  # call again
 
 
 @inner_kernel
 def beyond(geometry: Geometry, d: int, edge: float, gap: float, upwards: bool) -> float:
     """The value at which the gap to an edge is ``gap`` semi-axes, plus a relative MARGIN, rounded outwards."""
-    if geometry.kind[d] == STILL:
+    if geometry.kind[d] == KIND.STILL:
         return after(geometry.whole[d], edge, upwards)
     width = gap * geometry.axis[d] * (1.0 + MARGIN)
     value = np.nextafter(edge + width, math.inf) if upwards else np.nextafter(edge - width, -math.inf)
@@ -49,19 +43,19 @@ def beyond(geometry: Geometry, d: int, edge: float, gap: float, upwards: bool) -
 @inner_kernel
 def repair(
     model: Ensemble, question: Question, geometry: Geometry, regions: BallRegions, node: Node, budget: float,
-    noise: float, steps: int, limit: int, stack: Stack, desk: Desk,
+    noise: float, steps: int, limit: int, stack: Stack, workspace: Workspace,
 ) -> float:  # fmt: skip
     """Narrow the node until the room at its nearest centre is good; the total cost of that centre (inf: failed).
 
-    AGAIN after a number of ``steps``, here and below: looks for a bad region between two looks at the clock.
+    UNFINISHED after a number of ``steps``, here and below: looks for a bad region between two looks at the clock.
     """
-    literals = desk.literals
+    literals = workspace.literals
     for _ in range(steps):
         base = settle_node(question, geometry, node, budget)
         if base >= budget:
             return math.inf
-        row = bad_region_at(model, question, geometry, regions, node.x, SURE, limit, stack, desk)
-        if row == NOTHING:
+        row = bad_region_at(model, question, geometry, regions, node.x, SURE, limit, stack, workspace)
+        if row == ROW.NOTHING:
             return base
         if row < 0:
             return math.inf
@@ -72,7 +66,7 @@ def repair(
             if literals.price[i] < math.inf:
                 e = literals.dim[i]
                 cost = literals.price[i] + EVEN * geometry.axis[e] * geometry.rate[e]
-                cost *= 1.0 + noise * random_below(desk.bench.random, 1 << 20) / float(1 << 20)
+                cost *= 1.0 + noise * random_below(workspace.progress.random, 1 << 20) / float(1 << 20)
                 if cost < cheapest:
                     best, cheapest = i, cost
         if best < 0:
@@ -99,35 +93,35 @@ def repair(
             if value >= node.x[d] or value < node.low[d]:
                 return math.inf
             node.high[d] = value
-    return AGAIN
+    return UNFINISHED
 
 
 @inner_kernel
 def pull(
     model: Ensemble, question: Question, geometry: Geometry, regions: BallRegions, x: Floats, steps: int, limit: int,
-    stack: Stack, desk: Desk,
+    stack: Stack, workspace: Workspace,
 ) -> float:  # fmt: skip
     """Bring single columns back towards home in random order, in place, while the room stays good; 0 if none moved."""
     n_dims, done, result = x.shape[0], 0, 0.0
     for d in range(n_dims):
-        desk.bench.taken[d] = d  # not in bench.order, which is used inside
+        workspace.arrays.turn[d] = d
     for i in range(n_dims - 1, 0, -1):
-        j = random_below(desk.bench.random, i + 1)
-        desk.bench.taken[i], desk.bench.taken[j] = desk.bench.taken[j], desk.bench.taken[i]
+        j = random_below(workspace.progress.random, i + 1)
+        workspace.arrays.turn[i], workspace.arrays.turn[j] = workspace.arrays.turn[j], workspace.arrays.turn[i]
     for i in range(n_dims):
-        d = desk.bench.taken[i]
+        d = workspace.arrays.turn[i]
         if geometry.rate[d] == 0.0 or x[d] == geometry.home[d]:
             continue
         before, up, good = x[d], x[d] > geometry.home[d], False
-        tiny = WORTH * abs(before - geometry.home[d]) + guard(before, before)
+        tiny = WORTH_PULLING * abs(before - geometry.home[d]) + guard(before, before)
         x[d] = geometry.home[d]
         for _ in range(LINE_STEPS):
             if done >= steps:
                 x[d] = before
-                return AGAIN
+                return UNFINISHED
             done += 1
-            row = bad_region_at(model, question, geometry, regions, x, SURE, limit, stack, desk)
-            if row == NOTHING:
+            row = bad_region_at(model, question, geometry, regions, x, SURE, limit, stack, workspace)
+            if row == ROW.NOTHING:
                 good = True
                 break
             if row < 0:
@@ -149,7 +143,7 @@ def pull(
                 break
             x[d] = value
         if good and abs(before - x[d]) > tiny:
-            result = AGAIN
+            result = UNFINISHED
         else:
             x[d] = before
     return result
@@ -158,24 +152,24 @@ def pull(
 @inner_kernel
 def polish(
     model: Ensemble, question: Question, geometry: Geometry, regions: BallRegions, x: Floats, steps: int, limit: int,
-    stack: Stack, desk: Desk,
+    stack: Stack, workspace: Workspace,
 ) -> float:  # fmt: skip
     """Push a centre that is good up to a hair straight away from the regions it touches; its room is good if 0."""
     for _ in range(steps):
-        row = bad_region_at(model, question, geometry, regions, x, SURE, limit, stack, desk)
-        if row == NOTHING:
+        row = bad_region_at(model, question, geometry, regions, x, SURE, limit, stack, workspace)
+        if row == ROW.NOTHING:
             return 0.0
         if row < 0:
-            return AGAIN
+            return UNFINISHED
         first, last = regions.first[row], regions.last[row]
         used = used_up(regions, geometry, row, x)
-        if used < HAIR:
-            return AGAIN
+        if used < NEARLY_GOOD:
+            return UNFINISHED
         longer = gap_for(geometry.square, (SURE + OVER * (SURE - used)) / used) * (1.0 + MARGIN)
         for d in range(x.shape[0]):
-            if geometry.kind[d] == ROUND and geometry.whole[d] == 0:
+            if geometry.kind[d] == KIND.ROUND and geometry.whole[d] == 0:
                 if x[d] > last[d]:
                     x[d] = min(last[d] + (x[d] - last[d]) * longer, geometry.upper[d])
                 elif x[d] < first[d]:
                     x[d] = max(first[d] - (first[d] - x[d]) * longer, geometry.lower[d])
-    return AGAIN
+    return UNFINISHED

@@ -1,0 +1,20 @@
+"""Limits that both tree engines share: numbers of nodes and bytes, never seconds."""
+
+from __future__ import annotations
+
+# Memory
+TABLE_BYTES = 512 * 2**20  # one row of leaf bits per cell as long as both tables fit into this
+POOL_BYTES = 2 * 2**30  # open nodes
+STACK_BYTES = 64 * 2**20  # sub-ranges of the adversary
+MET_BYTES = 64 * 2**20  # bits that say which regions a room meets
+MAX_REGIONS = 50  # handed on to the next question: more cost time at every node and were measured not to pay
+MAX_CENTERS = 64  # answers that are kept as starts
+
+# Work
+SMALL_WORK = 50_000_000  # words: a fraction of a second also for the largest models
+MAIN_PER_NEIGHBOURHOOD = 5  # nodes of the main search per node spent on neighbourhoods
+ENVELOPE_LEAVES = 48  # trees with more live leaves go without the exact envelope
+
+# Choices and rounding
+GREED = 4.0  # how steeply a way out counts less with its cost, in units of the remaining budget
+ROUNDING = 1e-12  # relative: more than the rounding of a sum over all dimensions
