@@ -15,6 +15,14 @@ from elbowroom.search.trees.cells.leaves import Ensemble, narrow, smallest_share
 
 
 @inner_kernel
+def hard_to_leave(first: int, last: int, at_low: bool, at_high: bool) -> int:
+    """The cell of first..last that is farthest from where the centre can move, given the ends of the node it stands at."""
+    if at_low:
+        return last
+    return first if at_high else (first + last) // 2
+
+
+@inner_kernel
 def deepest_cell(
     model: Ensemble, rival: int, cell: Ints, first: Ints, final: Ints, suffix: Words, spare: Words
 ) -> None:

@@ -24,9 +24,8 @@ def _draw_in(model: Ensemble, where: tuple[Geometry, Floats, float, Floats], sta
     for d in range(n_dims):
         at = geometry.cell_start[d]
         used[d] = used_by(
-            geometry.kind[d],
-            geometry.axis[d],
-            geometry.square,
+            geometry,
+            d,
             x[d],
             geometry.first[at + low[d]],
             geometry.last[at + high[d]],

@@ -123,14 +123,15 @@ def gap_for(square: bool, used: float) -> float:
 
 
 @inner_kernel
-def used_by(kind: int, axis: float, square: bool, x: float, first: float, last: float) -> float:
+def used_by(geometry: Geometry, d: int, x: float, first: float, last: float) -> float:
     """phi of the gap between x and first..last in one dimension."""
+    kind = geometry.kind[d]
     gap = first - x if x < first else (x - last if x > last else 0.0)
     if gap <= 0.0 or kind == KIND.FREE:
         return 0.0
     if kind == KIND.STILL:
         return math.inf
-    return phi(square, gap / axis)
+    return phi(geometry.square, gap / geometry.axis[d])
 
 
 @inner_kernel

@@ -109,7 +109,7 @@ def used_up(regions: BallRegions, geometry: Geometry, row: int, x: Floats) -> fl
     total = 0.0
     for d in range(x.shape[0]):
         first, last = regions.first[row, d], regions.last[row, d]
-        total += used_by(geometry.kind[d], geometry.axis[d], geometry.square, x[d], first, last)
+        total += used_by(geometry, d, x[d], first, last)
     return total
 
 
@@ -139,7 +139,7 @@ def _met_in(regions: BallRegions, geometry: Geometry, x: Floats, threshold: floa
             i = int64(lowest(apart))
             row = row_of(word, i)
             first, last = regions.first[row, d], regions.last[row, d]
-            used[i] += used_by(geometry.kind[d], geometry.axis[d], geometry.square, x[d], first, last)
+            used[i] += used_by(geometry, d, x[d], first, last)
             if used[i] >= threshold:
                 left &= ~(apart & (ZERO - apart))
             apart &= apart - ONE

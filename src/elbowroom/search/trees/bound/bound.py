@@ -13,7 +13,7 @@ bounds the extra cost from below. One dimension per tree carries the exact envel
 negative. With the multiplier lam of the relaxation, positions whose lam G_f(p) - cost_f(p) falls so far behind the best
 one of f that the budget cannot pay for it are cut off.
 
-With the largest cost instead of the sum (linf), a leaf's whole gain lies on its dearest dimension, and the bound is the
+With the largest cost instead of the sum (linf), a leaf's whole gain lies on its most expensive dimension, and the bound is the
 smallest cost at which all gains up to it fill the deficit.
 """
 
@@ -128,15 +128,22 @@ def steps_outwards(
 
 
 @inner_kernel
+def _all_steps(question: Question, low: Ints, high: Ints, x: Ints, paid: Floats, limit: float, scratch: Scratch) -> int:
+    """The steps of all dimensions, in scratch.step_cost and scratch.step_gain; their number."""
+    n_steps = int64(0)
+    for d in range(x.shape[0]):
+        if low[d] < high[d]:
+            n_steps = steps_outwards(question, d, low[d], high[d], x[d], paid, limit, n_steps, scratch)
+    return n_steps
+
+
+@inner_kernel
 def fill_by_ratio(
     question: Question, low: Ints, high: Ints, x: Ints, paid: Floats, base: float, budget: float, deficit: float,
     scratch: Scratch,
 ) -> tuple[float, float]:  # fmt: skip
     """The knapsack over concave hulls: extra cost, and the price of the last unit of gain (-1: cannot be filled)."""
-    n_steps = int64(0)
-    for d in range(x.shape[0]):
-        if low[d] < high[d]:
-            n_steps = steps_outwards(question, d, low[d], high[d], x[d], paid, budget - base, n_steps, scratch)
+    n_steps = _all_steps(question, low, high, x, paid, budget - base, scratch)
     for i in range(n_steps):
         scratch.order[i] = i
         scratch.rank[i] = scratch.step_cost[i] / scratch.step_gain[i]
@@ -159,10 +166,7 @@ def fill_by_cost(
     scratch: Scratch,
 ) -> tuple[int, float]:  # fmt: skip
     """The same for the largest cost: the smallest cost at which everything up to it fills the deficit."""
-    n_steps = int64(0)
-    for d in range(x.shape[0]):
-        if low[d] < high[d]:
-            n_steps = steps_outwards(question, d, low[d], high[d], x[d], paid, budget, n_steps, scratch)
+    n_steps = _all_steps(question, low, high, x, paid, budget, scratch)
     for i in range(n_steps):
         scratch.order[i] = i
     sort_by(scratch.order, scratch.step_cost, n_steps)

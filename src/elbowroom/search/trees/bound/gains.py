@@ -1,4 +1,8 @@
-"""What every tree can gain when the room leaves a bad cell: the parts of the bound in `bound`."""
+"""What every tree can gain when the room leaves a bad cell: the parts of the bound in `bound`.
+
+Per tree in three steps: list the leaves that node and budget allow, with the dimensions that must move; share their gains
+among all of these dimensions but one; let that one carry the exact envelope of what remains.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from elbowroom.kernels.bundle import Bundle
-from elbowroom.kernels.kernel import inner_kernel
+from elbowroom.kernels.kernel import inlined, inner_kernel
 from elbowroom.kernels.tools import Words, int64, lowest, sort_by
 from elbowroom.numerics import Floats, Ints
 from elbowroom.search.trees.cells.leaves import ONE, ZERO, Ensemble
@@ -82,136 +86,172 @@ def collect_gains(
     budget: float, floor: float, scratch: Scratch,
 ) -> float:  # fmt: skip
     """Add the gains of all trees to scratch.gain (as increments); return the sum of their largest affordable gains."""
-    additive, most = question.norm == COSTS.ADDITIVE, 0.0
-    here, reach, gains = scratch.here, scratch.reach, scratch.gain
-    key, position, entry_cost, share = (
-        scratch.entry_key, scratch.entry_position, scratch.entry_cost, scratch.entry_gain,
-    )  # fmt: skip
-    order, leaves, leaf_start, seen = scratch.order, scratch.leaf, scratch.leaf_start, scratch.seen
-    entry_start, entry_dim, entry_low, entry_high = (
-        model.entry_start, model.entry_dim, model.entry_low, model.entry_high,
-    )  # fmt: skip
-    segment_word, segment_mask, segment_first, values = (
-        model.segment_word, model.segment_mask, model.segment_first, model.value,
-    )  # fmt: skip
-    edge_start, pos_start, cost = question.edge_start, question.pos_start, question.cost
-    first_low, last_low, first_high, last_high = (
-        question.first_low, question.last_low, question.first_high, question.last_high,
-    )  # fmt: skip
+    here, reach, most = scratch.here, scratch.reach, 0.0
+    segment_word, segment_mask, segment_first = model.segment_word, model.segment_mask, model.segment_first
     for tree in range(model.tree_start[rival], model.tree_start[rival + 1]):
-        begin, end = model.segment_start[tree], model.segment_start[tree + 1]
         present, settled = int64(0), True
-        for s in range(begin, end):
+        for s in range(model.segment_start[tree], model.segment_start[tree + 1]):
             bits = here[segment_word[s]] & segment_mask[s]
             if bits != ZERO:
                 present = segment_first[s] + int64(lowest(bits))
             settled = settled and bits == reach[segment_word[s]] & segment_mask[s]
         if settled:  # the node cannot leave the present leaf of this tree
             continue
-        n_leaves = n_entries = int64(0)
-        largest = 0.0
-        for s in range(begin, end):
-            bits = reach[segment_word[s]] & segment_mask[s]
-            while bits != ZERO:
-                leaf = segment_first[s] + int64(lowest(bits))
-                bits &= bits - ONE
-                if leaf == present:
-                    continue
-                first = n_entries
-                total, dearest, reachable = 0.0, -1, True
-                for e in range(entry_start[leaf], entry_start[leaf + 1]):
-                    f = entry_dim[e]
-                    o = edge_start[f] + 1
-                    if entry_low[e] > cell[f]:  # the whole room must move up
-                        p = first_low[o + entry_low[e]]
-                        reachable = p <= high[f] and p <= last_low[o + entry_high[e]]
-                        k = 2 * f + 1
-                    elif entry_high[e] < cell[f]:
-                        p = last_high[o + entry_high[e]]
-                        reachable = p >= low[f] and p >= first_high[o + entry_low[e]]
-                        k = 2 * f
-                    else:
-                        continue
-                    if not reachable:
-                        break
-                    price = cost[pos_start[f] + p]
-                    if additive:
-                        price = max(0.0, price - paid[f])
-                        total += price
-                    elif price > total or dearest < 0:
-                        total, dearest = price, n_entries
-                    key[n_entries], position[n_entries], entry_cost[n_entries] = k, p, price
-                    n_entries += 1
-                if not reachable or (base + total if additive else total) >= budget:
-                    n_entries = first
-                    continue
-                gain = values[leaf] - values[present]
-                for i in range(first, n_entries):
-                    share[i] = 0.0
-                    seen[key[i] >> 1] += 1
-                    if gain > 0.0:
-                        if not additive:
-                            share[i] = gain if i == dearest else 0.0
-                        elif total > 0.0:
-                            share[i] = gain * (entry_cost[i] / total)
-                        else:
-                            share[i] = gain / (n_entries - first)
-                leaves[n_leaves], leaf_start[n_leaves] = leaf, first
-                n_leaves += 1
-                largest = max(largest, gain)
+        n_leaves, n_entries, largest = _list_leaves(
+            model, question, tree, present, cell, low, high, paid, base, budget, scratch
+        )
         if n_leaves == 0:
             continue
-        leaf_start[n_leaves] = n_entries
         most += largest
-        exact = int64(-1)  # the dimension that carries the envelope: the one most leaves depend on
-        for i in range(n_entries):
-            f = key[i] >> 1
-            if exact < 0 or seen[f] > seen[exact]:
-                exact = f
-        for i in range(n_entries):
-            seen[key[i] >> 1] = 0
+        exact = _most_wanted(scratch.entry_key, n_entries, scratch.seen)
         if n_leaves > ENVELOPE_LEAVES:
             exact = int64(-1)
-        outwards(key, position, order, n_entries, scratch.rank)
-        previous, running = -1, 0.0
-        for t in range(n_entries):  # running maxima along every other dimension and direction, from the inside out
-            i = order[t]
-            f = key[i] >> 1
-            if f == exact:
-                continue
-            if key[i] != previous:
-                previous, running = key[i], 0.0
-            if share[i] > running:
-                rise = share[i] - running
-                running = share[i]
-                o = pos_start[f] + f  # one spare slot per dimension, past its last position
-                if key[i] & 1:
-                    gains[o + position[i]] += rise
-                else:
-                    gains[o + low[f]] += rise
-                    gains[o + position[i] + 1] -= rise
-            share[i] = running
+        _share_out(question, low, exact, n_entries, scratch)
         if exact >= 0:
-            leaves[n_leaves] = present
-            leaf_start[n_leaves + 1] = n_entries
-            for i in range(n_leaves + 1):  # the positions at which each leaf is open along the exact dimension
-                a, b = int64(0), model.last[exact]
-                for e in range(entry_start[leaves[i]], entry_start[leaves[i] + 1]):
-                    if entry_dim[e] == exact:
-                        a, b = entry_low[e], entry_high[e]
-                rest = values[leaves[i]] - values[present]
-                for t in range(leaf_start[i], leaf_start[i + 1]):
-                    if key[t] >> 1 != exact:
-                        rest -= share[t]
-                o = edge_start[exact] + 1
-                scratch.residual[i] = rest
-                scratch.span_first[i] = first_low[o + a] if a > cell[exact] else first_high[o + a]
-                scratch.span_last[i] = last_low[o + b] if b >= cell[exact] else last_high[o + b]
-            envelope(
-                scratch.residual, scratch.span_first, scratch.span_last, n_leaves + 1, low[exact], high[exact], floor,
-                scratch.breaks, gains, pos_start[exact] + exact,
-            )  # fmt: skip
+            _add_envelope(model, question, present, cell, low, high, exact, n_leaves, n_entries, floor, scratch)
     return most
+
+
+@inner_kernel
+def _list_leaves(
+    model: Ensemble, question: Question, tree: int, present: int, cell: Ints, low: Ints, high: Ints, paid: Floats,
+    base: float, budget: float, scratch: Scratch,
+) -> tuple[int, int, float]:  # fmt: skip
+    """List the other leaves of a tree within node and budget, each with an entry per dimension that must move.
+
+    Every entry gets its share of the leaf's gain: in proportion to its cost, or all of it on the most expensive one
+    (linf). Numbers of leaves and entries, and the largest gain.
+    """
+    additive = question.norm == COSTS.ADDITIVE
+    reach, values = scratch.reach, model.value
+    key, position, entry_cost = scratch.entry_key, scratch.entry_position, scratch.entry_cost
+    segment_word, segment_mask, segment_first = model.segment_word, model.segment_mask, model.segment_first
+    entry_dim, entry_low, entry_high = model.entry_dim, model.entry_low, model.entry_high
+    edge_start, pos_start, cost = question.edge_start, question.pos_start, question.cost
+    n_leaves = n_entries = int64(0)
+    largest = 0.0
+    for s in range(model.segment_start[tree], model.segment_start[tree + 1]):
+        bits = reach[segment_word[s]] & segment_mask[s]
+        while bits != ZERO:
+            leaf = segment_first[s] + int64(lowest(bits))
+            bits &= bits - ONE
+            if leaf == present:
+                continue
+            first = n_entries
+            total, dearest, reachable = 0.0, -1, True
+            for e in range(model.entry_start[leaf], model.entry_start[leaf + 1]):
+                f = entry_dim[e]
+                o = edge_start[f] + 1
+                if entry_low[e] > cell[f]:  # the whole room must move up
+                    p = question.first_low[o + entry_low[e]]
+                    reachable = p <= high[f] and p <= question.last_low[o + entry_high[e]]
+                    k = 2 * f + 1
+                elif entry_high[e] < cell[f]:
+                    p = question.last_high[o + entry_high[e]]
+                    reachable = p >= low[f] and p >= question.first_high[o + entry_low[e]]
+                    k = 2 * f
+                else:
+                    continue
+                if not reachable:
+                    break
+                price = cost[pos_start[f] + p]
+                if additive:
+                    price = max(0.0, price - paid[f])
+                    total += price
+                elif price > total or dearest < 0:
+                    total, dearest = price, n_entries
+                key[n_entries], position[n_entries], entry_cost[n_entries] = k, p, price
+                n_entries += 1
+            if not reachable or (base + total if additive else total) >= budget:
+                n_entries = first
+                continue
+            gain = values[leaf] - values[present]
+            _share(scratch, first, n_entries, gain, total, dearest)
+            scratch.leaf[n_leaves], scratch.leaf_start[n_leaves] = leaf, first
+            n_leaves += 1
+            largest = max(largest, gain)
+    scratch.leaf_start[n_leaves] = n_entries
+    return n_leaves, n_entries, largest
+
+
+@inlined
+def _share(scratch: Scratch, first: int, end: int, gain: float, total: float, dearest: int) -> None:
+    """Share a leaf's gain among its entries: all of it on the most expensive one if that is given (not -1)."""
+    for i in range(first, end):
+        scratch.entry_gain[i] = 0.0
+        scratch.seen[scratch.entry_key[i] >> 1] += 1
+        if gain > 0.0:
+            if dearest >= 0:
+                scratch.entry_gain[i] = gain if i == dearest else 0.0
+            elif total > 0.0:
+                scratch.entry_gain[i] = gain * (scratch.entry_cost[i] / total)
+            else:
+                scratch.entry_gain[i] = gain / (end - first)
+
+
+@inlined
+def _most_wanted(key: Ints, n_entries: int, seen: Ints) -> int:
+    """The dimension that most leaves depend on: it carries the exact envelope (-1: there is none). Clears ``seen``."""
+    exact = int64(-1)
+    for i in range(n_entries):
+        f = key[i] >> 1
+        if exact < 0 or seen[f] > seen[exact]:
+            exact = f
+    for i in range(n_entries):
+        seen[key[i] >> 1] = 0
+    return exact
+
+
+@inner_kernel
+def _share_out(question: Question, low: Ints, exact: int, n_entries: int, scratch: Scratch) -> None:
+    """Running maxima of the shares along every dimension but the exact one, and every direction, from the inside out."""
+    key, position, share, gains = scratch.entry_key, scratch.entry_position, scratch.entry_gain, scratch.gain
+    outwards(key, position, scratch.order, n_entries, scratch.rank)
+    previous, running = -1, 0.0
+    for t in range(n_entries):
+        i = scratch.order[t]
+        f = key[i] >> 1
+        if f == exact:
+            continue
+        if key[i] != previous:
+            previous, running = key[i], 0.0
+        if share[i] > running:
+            rise = share[i] - running
+            running = share[i]
+            o = question.pos_start[f] + f  # one spare slot per dimension, past its last position
+            if key[i] & 1:
+                gains[o + position[i]] += rise
+            else:
+                gains[o + low[f]] += rise
+                gains[o + position[i] + 1] -= rise
+        share[i] = running
+
+
+@inner_kernel
+def _add_envelope(
+    model: Ensemble, question: Question, present: int, cell: Ints, low: Ints, high: Ints, exact: int, n_leaves: int,
+    n_entries: int, floor: float, scratch: Scratch,
+) -> None:  # fmt: skip
+    """What every leaf still gains along the exact dimension once the others have had their shares, where it is open."""
+    leaves, leaf_start, o = scratch.leaf, scratch.leaf_start, question.edge_start[exact] + 1
+    leaves[n_leaves] = present
+    leaf_start[n_leaves + 1] = n_entries
+    for i in range(n_leaves + 1):
+        a, b = int64(0), model.last[exact]
+        for e in range(model.entry_start[leaves[i]], model.entry_start[leaves[i] + 1]):
+            if model.entry_dim[e] == exact:
+                a, b = model.entry_low[e], model.entry_high[e]
+        rest = model.value[leaves[i]] - model.value[present]
+        for t in range(leaf_start[i], leaf_start[i + 1]):
+            if scratch.entry_key[t] >> 1 != exact:
+                rest -= scratch.entry_gain[t]
+        scratch.residual[i] = rest
+        scratch.span_first[i] = question.first_low[o + a] if a > cell[exact] else question.first_high[o + a]
+        scratch.span_last[i] = question.last_low[o + b] if b >= cell[exact] else question.last_high[o + b]
+    envelope(
+        scratch.residual, scratch.span_first, scratch.span_last, n_leaves + 1, low[exact], high[exact], floor,
+        scratch.breaks, scratch.gain, question.pos_start[exact] + exact,
+    )  # fmt: skip
 
 
 @inner_kernel

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from elbowroom.kernels.kernel import inner_kernel
-from elbowroom.search.trees.bad.cell import deepest_cell
+from elbowroom.search.trees.bad.cell import deepest_cell, hard_to_leave
 from elbowroom.search.trees.bad.one_hot import choose_categories
 from elbowroom.search.trees.boxes.regions import Regions
 from elbowroom.search.trees.boxes.workspace import Workspace
@@ -18,12 +18,7 @@ def choose_cell(question: Question, workspace: Workspace, regions: Regions, row:
         o, x = question.pos_start[d], workspace.x[d]
         a = max(question.low_cell[o + x], regions.low[row, d])
         b = min(question.high_cell[o + x], regions.high[row, d])
-        if workspace.low[d] == x:
-            workspace.cell[d] = b
-        elif workspace.high[d] == x:
-            workspace.cell[d] = a
-        else:
-            workspace.cell[d] = (a + b) // 2
+        workspace.cell[d] = hard_to_leave(a, b, workspace.low[d] == x, workspace.high[d] == x)
     choose_categories(question, regions.low, regions.high, row, workspace.cell)
 
 

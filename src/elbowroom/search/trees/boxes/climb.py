@@ -35,7 +35,7 @@ CLIMB: Final = _Climb()
 
 @dataclass(frozen=True, eq=False)
 class Ladder(Bundle):
-    """Room for the ascent."""
+    """Scratch arrays of the ascent, and of nothing else."""
 
     partial: Words  # (2 blocks + 2, words): leaves met by the first b blocks, then by all blocks from b on
     trial: Words  # (2, words)
@@ -110,6 +110,87 @@ def is_good(model: Ensemble, question: Question, x: Ints, limit: int, stack: Sta
     return verdict == FINDING.GOOD
 
 
+@inner_kernel
+def _lack(model: Ensemble, question: Question, x: Ints, ladder: Ladder) -> float:
+    """What the rivals' smallest sums over the room at x lack, all together; fills ladder.partial and ladder.sums."""
+    partial, n_blocks, n_words = ladder.partial, question.group_home.shape[0], model.everything.shape[0]
+    for w in range(n_words):
+        partial[0, w] = partial[2 * n_blocks + 1, w] = model.everything[w]
+    for k in range(2 * n_blocks):
+        forwards = k < n_blocks
+        b = k if forwards else 2 * n_blocks - 1 - k
+        row = b + 1 if forwards else n_blocks + 1 + b
+        for w in range(n_words):
+            partial[row, w] = partial[row - 1 if forwards else row + 1, w]
+        for d in range(question.block_start[b], question.block_start[b + 1]):
+            keep_room(partial[row], model, question, d, x[d])
+    lack = 0.0
+    for r in range(model.need.shape[0]):
+        ladder.sums[r] = smallest_sum(partial[n_blocks], model, r)
+        lack += max(0.0, model.need[r] - ladder.sums[r])
+    return lack
+
+
+@inner_kernel
+def _gain(
+    model: Ensemble, question: Question, block: int, choice: int, group: bool, lack: float, ladder: Ladder
+) -> float:
+    """What a move of one block gains: to a category of a group, or to a position of a single dimension."""
+    trial, rest = ladder.trial[0], ladder.trial[1]
+    begin, end = question.block_start[block], question.block_start[block + 1]
+    for w in range(trial.shape[0]):
+        trial[w] = rest[w]
+    for d in range(begin, end):
+        keep_room(trial, model, question, d, choice if not group else (1 if d == begin + choice else 0))
+    gain = lack
+    for r in range(model.need.shape[0]):
+        sums = ladder.rest[r] + smallest_share(trial, model, r, begin) if not group else smallest_sum(trial, model, r)
+        gain -= max(0.0, model.need[r] - sums)  # where several dimensions change at once, everything is summed
+    return gain
+
+
+@inner_kernel
+def _best_move(
+    model: Ensemble, question: Question, first: Ints, final: Ints, x: Ints, budget: float, total: float, lack: float,
+    ladder: Ladder,
+) -> tuple[int, int]:  # fmt: skip
+    """The block (-1: none), and its category or position, that gains most per cost within the budget."""
+    n_blocks, n_words = question.group_home.shape[0], model.everything.shape[0]
+    partial, rest = ladder.partial, ladder.trial[1]
+    best_score, best_block, best_choice = 0.0, -1, -1
+    for b in range(n_blocks):
+        begin, end = question.block_start[b], question.block_start[b + 1]
+        group = question.group_home[b] >= 0
+        others, changes = total_cost(question, x, b)
+        for w in range(n_words):
+            rest[w] = partial[b, w] & partial[n_blocks + 2 + b, w]
+        for r in range(model.need.shape[0]):
+            ladder.rest[r] = ladder.sums[r] - smallest_share(partial[n_blocks], model, r, begin)
+        for i in range(end - begin if group else final[begin] - first[begin] + 1):
+            choice = i if group else first[begin] + i
+            if group:
+                if x[begin + i] == 1 or final[begin + i] == 0:
+                    continue
+                stays = begin + i == question.group_home[b]
+                price = 0.0 if stays else question.group_price[b]
+            else:
+                if choice == x[begin]:
+                    continue
+                stays = choice == question.home[begin] or question.block_counts[b] == 0
+                price = question.cost[question.pos_start[begin] + choice]
+            after = others + price if question.norm == COSTS.ADDITIVE else max(others, price)
+            if after >= budget or (not stays and changes + 1 > question.changes):
+                continue
+            gain = _gain(model, question, b, choice, group, lack, ladder)
+            if gain <= 1e-12 * lack:
+                continue
+            rise = after - total
+            score = gain / rise if rise > 0.0 else 1e100 * gain
+            if score > best_score:
+                best_score, best_block, best_choice = score, b, choice
+    return best_block, best_choice
+
+
 @kernel
 def ascend(
     model: Ensemble, question: Question, first: Ints, final: Ints, x: Ints, budget: float, steps: int, stack: Stack,
@@ -119,83 +200,24 @@ def ascend(
 
     The adversary is asked at the last of the steps, and whenever no move helps.
     """
-    n_blocks, n_words = question.group_home.shape[0], model.everything.shape[0]
-    n_rivals = model.need.shape[0]
-    partial, trial, rest = ladder.partial, ladder.trial[0], ladder.trial[1]
     for step in range(steps):
-        for w in range(n_words):
-            partial[0, w] = partial[2 * n_blocks + 1, w] = model.everything[w]
-        for k in range(2 * n_blocks):
-            forwards = k < n_blocks
-            b = k if forwards else 2 * n_blocks - 1 - k
-            row = b + 1 if forwards else n_blocks + 1 + b
-            for w in range(n_words):
-                partial[row, w] = partial[row - 1 if forwards else row + 1, w]
-            for d in range(question.block_start[b], question.block_start[b + 1]):
-                keep_room(partial[row], model, question, d, x[d])
-        lack = 0.0
-        for r in range(n_rivals):
-            ladder.sums[r] = smallest_sum(partial[n_blocks], model, r)
-            lack += max(0.0, model.need[r] - ladder.sums[r])
+        lack = _lack(model, question, x, ladder)
         total, _ = total_cost(question, x, int64(-1))
         if total < budget:
             if lack <= 0.0:
                 return CLIMB.ARRIVED
             if step == steps - 1 and is_good(model, question, x, int64(SHORT_LOOK), stack, ladder, work):
                 return CLIMB.ARRIVED
-        best_score, best_block, best_position = 0.0, -1, -1
-        for b in range(n_blocks):
-            begin, end = question.block_start[b], question.block_start[b + 1]
-            group = question.group_home[b] >= 0
-            others, changes = total_cost(question, x, b)
-            for w in range(n_words):
-                rest[w] = partial[b, w] & partial[n_blocks + 2 + b, w]
-            for r in range(n_rivals):
-                ladder.rest[r] = ladder.sums[r] - smallest_share(partial[n_blocks], model, r, begin)
-            for choice in range(end - begin if group else final[begin] - first[begin] + 1):
-                # a category of a group, or a position of a single dimension
-                if group:
-                    if x[begin + choice] == 1 or final[begin + choice] == 0:
-                        continue
-                    p = choice
-                    stays = begin + choice == question.group_home[b]
-                    price = 0.0 if stays else question.group_price[b]
-                else:
-                    p = first[begin] + choice
-                    if p == x[begin]:
-                        continue
-                    stays = p == question.home[begin] or question.block_counts[b] == 0
-                    price = question.cost[question.pos_start[begin] + p]
-                after = others + price if question.norm == COSTS.ADDITIVE else max(others, price)
-                if after >= budget or (not stays and changes + 1 > question.changes):
-                    continue
-                for w in range(n_words):
-                    trial[w] = rest[w]
-                for d in range(begin, end):
-                    keep_room(trial, model, question, d, p if not group else (1 if d == begin + choice else 0))
-                gain = lack
-                for r in range(n_rivals):
-                    if group:  # several dimensions change at once: sum everything
-                        after_sum = smallest_sum(trial, model, r)
-                    else:
-                        after_sum = ladder.rest[r] + smallest_share(trial, model, r, begin)
-                    gain -= max(0.0, model.need[r] - after_sum)
-                if gain <= 1e-12 * lack:
-                    continue
-                rise = after - total
-                score = gain / rise if rise > 0.0 else 1e100 * gain
-                if score > best_score:
-                    best_score, best_block = score, b
-                    best_position = p
-        if best_block < 0:
+        block, choice = _best_move(model, question, first, final, x, budget, total, lack, ladder)
+        if block < 0:
             good = total < budget and is_good(model, question, x, int64(LONG_LOOK), stack, ladder, work)
             return CLIMB.ARRIVED if good else CLIMB.LOST
-        begin, end = question.block_start[best_block], question.block_start[best_block + 1]
-        if question.group_home[best_block] >= 0:
+        begin, end = question.block_start[block], question.block_start[block + 1]
+        if question.group_home[block] >= 0:
             for d in range(begin, end):
-                x[d] = 1 if d == begin + best_position else 0
+                x[d] = 1 if d == begin + choice else 0
         else:
-            x[begin] = best_position
+            x[begin] = choice
     return CLIMB.CLIMBING
 
 
@@ -204,7 +226,7 @@ def shrink(
     model: Ensemble, question: Question, first: Ints, final: Ints, x: Ints, most_work: int, stack: Stack,
     ladder: Ladder, work: Ints,
 ) -> None:  # fmt: skip
-    """Bring blocks back towards home while the room stays good, the dearest first, until the work is done."""
+    """Bring blocks back towards home while the room stays good, the most expensive first, until the work is done."""
     n_blocks, end_of_work = question.group_home.shape[0], work[0] + most_work
     for _ in range(SHRINK_ROUNDS):
         changed = False

@@ -16,7 +16,7 @@ from elbowroom.kernels.bundle import Bundle
 from elbowroom.kernels.kernel import inner_kernel
 from elbowroom.kernels.tools import Words, int64
 from elbowroom.numerics import Floats, Ints
-from elbowroom.search.trees.bad.cell import deepest_cell
+from elbowroom.search.trees.bad.cell import deepest_cell, hard_to_leave
 from elbowroom.search.trees.bad.one_hot import choose_categories
 from elbowroom.search.trees.balls.geometry import KIND, Geometry, cell_at, guard, phi
 from elbowroom.search.trees.balls.limits import FILLINGS, INSIDE
@@ -101,12 +101,7 @@ def choose_bad_cell(
         a = max(cell_at(geometry.last, begin, end, x - width), int64(regions.low[row, d]))
         b = min(cell_at(geometry.last, begin, end, x + width), int64(regions.high[row, d]))
         a, b = min(a, int64(regions.high[row, d])), max(b, int64(regions.low[row, d]))
-        if node.low[d] == x:
-            inside.cell[d] = b
-        elif node.high[d] == x:
-            inside.cell[d] = a
-        else:
-            inside.cell[d] = (a + b) // 2
+        inside.cell[d] = hard_to_leave(a, b, node.low[d] == x, node.high[d] == x)
     choose_categories(question, regions.low, regions.high, row, inside.cell)
 
 

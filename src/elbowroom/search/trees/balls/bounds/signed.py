@@ -44,8 +44,8 @@ def _signed_row(geometry: Geometry, node: Node, regions: BallRegions, row: int, 
     """Fill row n of the cover; False if it is not violated, or if the region can be left in a dimension without room."""
     used, size, left = 0.0, int64(0), 0.0
     for d in range(node.x.shape[0]):
-        x, first, last, kind = node.x[d], regions.first[row, d], regions.last[row, d], geometry.kind[d]
-        here = used_by(kind, geometry.axis[d], geometry.square, x, first, last)
+        x, first, last = node.x[d], regions.first[row, d], regions.last[row, d]
+        here = used_by(geometry, d, x, first, last)
         if here == math.inf:
             return False
         used += here
@@ -54,7 +54,7 @@ def _signed_row(geometry: Geometry, node: Node, regions: BallRegions, row: int, 
             if length <= 0.0:
                 continue
             end = x + length if side == 1 else x - length
-            there = used_by(kind, geometry.axis[d], geometry.square, end, first, last)
+            there = used_by(geometry, d, end, first, last)
             if there == math.inf:
                 return False
             if there != here:

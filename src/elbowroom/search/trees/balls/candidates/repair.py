@@ -41,6 +41,17 @@ def beyond(geometry: Geometry, d: int, edge: float, gap: float, upwards: bool) -
 
 
 @inner_kernel
+def _clearing(geometry: Geometry, regions: BallRegions, row: int, x: Floats, d: int, upwards: bool) -> float:
+    """The value of one dimension at which the room leaves a region, the other dimensions as they are."""
+    others = 0.0
+    for e in range(x.shape[0]):
+        if e != d:
+            others += used_by(geometry, e, x[e], regions.first[row, e], regions.last[row, e])
+    edge = regions.last[row, d] if upwards else regions.first[row, d]
+    return beyond(geometry, d, edge, gap_for(geometry.square, SURE - others), upwards)
+
+
+@inner_kernel
 def repair(
     model: Ensemble, question: Question, geometry: Geometry, regions: BallRegions, node: Node, budget: float,
     noise: float, steps: int, limit: int, stack: Stack, workspace: Workspace,
@@ -72,19 +83,7 @@ def repair(
         if best < 0:
             return math.inf
         d, up = literals.dim[best], literals.up[best] == 1
-        others = 0.0
-        for e in range(node.x.shape[0]):
-            if e != d:
-                others += used_by(
-                    geometry.kind[e],
-                    geometry.axis[e],
-                    geometry.square,
-                    node.x[e],
-                    regions.first[row, e],
-                    regions.last[row, e],
-                )
-        edge = regions.last[row, d] if up else regions.first[row, d]
-        value = beyond(geometry, d, edge, gap_for(geometry.square, SURE - others), up)
+        value = _clearing(geometry, regions, row, node.x, d, up)
         if up:
             if value <= node.x[d] or value > node.high[d]:
                 return math.inf
@@ -126,19 +125,7 @@ def pull(
                 break
             if row < 0:
                 break
-            others = 0.0
-            for e in range(n_dims):
-                if e != d:
-                    others += used_by(
-                        geometry.kind[e],
-                        geometry.axis[e],
-                        geometry.square,
-                        x[e],
-                        regions.first[row, e],
-                        regions.last[row, e],
-                    )
-            edge = regions.last[row, d] if up else regions.first[row, d]
-            value = beyond(geometry, d, edge, gap_for(geometry.square, SURE - others), up)
+            value = _clearing(geometry, regions, row, x, d, up)
             if not (x[d] < value < before - tiny if up else x[d] > value > before + tiny):
                 break
             x[d] = value
