@@ -56,6 +56,11 @@ class Nodes(Bundle):
             count=np.zeros(4, np.int64),
         )
 
+    @property
+    def free_rows(self) -> int:
+        """Nodes that the pool still has room for."""
+        return int(len(self.note) - self.count[HEAP.USED] + self.count[HEAP.FREE])
+
     def doubled(self) -> Nodes:
         """The same nodes with twice the room."""
 
@@ -72,6 +77,12 @@ class Nodes(Bundle):
             row=twice(self.row),
             count=self.count,
         )
+
+
+@inner_kernel
+def lacks_room(nodes: Nodes, rows: int) -> bool:
+    """True if the pool has no room for a number of nodes."""
+    return nodes.count[HEAP.USED] - nodes.count[HEAP.FREE] + rows > nodes.note.shape[0]
 
 
 @inner_kernel

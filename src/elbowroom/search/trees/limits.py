@@ -1,4 +1,4 @@
-"""Limits that both tree engines share: numbers of nodes and bytes, never seconds."""
+"""Limits that both tree engines share."""
 
 from __future__ import annotations
 
@@ -14,6 +14,11 @@ MAX_CENTERS = 64  # answers that are kept as starts
 SMALL_WORK = 50_000_000  # words: a fraction of a second also for the largest models
 MAIN_PER_NEIGHBOURHOOD = 5  # nodes of the main search per node spent on neighbourhoods
 ENVELOPE_LEAVES = 48  # trees with more live leaves go without the exact envelope
+
+# Time: how often Python looks at the clock, never what is searched
+SHORT_CALL, LONG_CALL = 0.05, 0.15  # seconds: calls of a kernel should take about this long
+MOST_SHARE = 100_000  # nodes of one call
+MOST_IN_RESERVE = 0.25  # of the time limit, for a call that is not interrupted
 
 # Choices and rounding
 GREED = 4.0  # how steeply a way out counts less with its cost, in units of the remaining budget

@@ -31,6 +31,7 @@ from elbowroom.search.trees.balls.bounds.simplex import best_cover
 from elbowroom.search.trees.balls.geometry import KIND, NORM, Geometry, gap_for, guard, move_cost, phi
 from elbowroom.search.trees.balls.learn import bad_region_at
 from elbowroom.search.trees.balls.limits import (
+    CHILDREN,
     COARSE,
     DEEPEST,
     LATER,
@@ -48,7 +49,7 @@ from elbowroom.search.trees.balls.regions import ROW, BallRegions, look_around, 
 from elbowroom.search.trees.balls.split import split_node
 from elbowroom.search.trees.balls.workspace import COUNT, Workspace
 from elbowroom.search.trees.cells.leaves import Ensemble
-from elbowroom.search.trees.heap import HEAP, Nodes, pop, push
+from elbowroom.search.trees.heap import HEAP, Nodes, lacks_room, pop, push
 from elbowroom.search.trees.limits import GREED
 from elbowroom.search.trees.question.question import Question
 from elbowroom.search.trees.stop import STOP
@@ -248,7 +249,7 @@ def expand_balls(
                 break
             if worked >= share:
                 return STOP.PAUSED
-            if nodes.count[HEAP.USED] - nodes.count[HEAP.FREE] + 8 > nodes.note.shape[0]:
+            if lacks_room(nodes, CHILDREN):
                 return STOP.FULL
             key, note = pop(nodes, node.low, node.high)
         plunge = diving or progress.count[COUNT.NODES] % PLUNGE_EVERY == 0
@@ -280,7 +281,7 @@ def expand_balls(
         ):
             push(nodes, node.low, node.high, key, row + 1)
             continue
-        if nodes.count[HEAP.USED] - nodes.count[HEAP.FREE] + 8 > nodes.note.shape[0]:
+        if lacks_room(nodes, CHILDREN):
             push(nodes, node.low, node.high, key, note)
             return STOP.FULL
         children, dive_key = split_node(geometry, regions, row, nodes, base, key, budget, plunge, workspace)

@@ -58,7 +58,6 @@ DIVES = 10
 REPAIRS = 6  # of the centre of a box, the first one plain, the others with noise
 MOST_STEPS = 2400  # for one repair, and for pulling once
 STEPS_AT_ONCE = 200  # between two looks at the clock; fewer for large models
-MOST_IN_RESERVE = 0.25  # of the time limit, for a call that is not interrupted
 LINE_STEPS = 100
 OVER = 0.5  # part of the missing way that is added to it: several regions are left together sooner
 EVEN = 0.02  # semi-axes: moves shorter than this are as good as each other

@@ -27,7 +27,7 @@ from elbowroom.search.trees.boxes.node import settle
 from elbowroom.search.trees.boxes.regions import Regions, add_region, literal_cost, met_regions
 from elbowroom.search.trees.boxes.workspace import COUNT, Workspace
 from elbowroom.search.trees.cells.leaves import Ensemble
-from elbowroom.search.trees.heap import HEAP, Nodes, pop, push
+from elbowroom.search.trees.heap import HEAP, Nodes, lacks_room, pop, push
 from elbowroom.search.trees.question.question import COSTS, Question
 from elbowroom.search.trees.stop import STOP
 
@@ -124,7 +124,7 @@ def expand(
             break
         if worked >= share:
             return STOP.PAUSED
-        if nodes.count[HEAP.USED] - nodes.count[HEAP.FREE] + 2 * n_dims + 2 > nodes.note.shape[0]:
+        if lacks_room(nodes, 2 * n_dims + 2):
             return STOP.FULL
         key, delays = pop(nodes, workspace.low, workspace.high)
         worked += 1

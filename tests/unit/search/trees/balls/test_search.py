@@ -14,7 +14,7 @@ from sklearn.preprocessing import MinMaxScaler
 from elbowroom import AtMost, Ball, Diamond, Explainer, Feature, InputError, LinearRule, NoRegion, Region, Space, Status
 from elbowroom.models import TreeEnsemble
 from elbowroom.problem import Box
-from elbowroom.search.trees.balls.candidates.candidates import Candidates
+from elbowroom.search.trees.balls.calls import BallKernels
 from elbowroom.search.trees.balls.kernels import TASK
 from elbowroom.search.trees.heap import Nodes
 from elbowroom.search.trees.stop import STOP
@@ -154,9 +154,9 @@ def test_pauses_change_nothing(room: Ball | Diamond, monkeypatch: pytest.MonkeyP
     model = GradientBoostingClassifier(n_estimators=60, max_depth=2, learning_rate=1.0, random_state=0).fit(X, y)
     row = X[model.predict(X) == 0][5]
     whole = Explainer(model).explain(row, room)
-    at_once, pauses = Candidates.run_kernel, 0
+    at_once, pauses = BallKernels.run, 0
 
-    def node_by_node(self: Candidates, task: int, nodes: Nodes, budget: float, noise: float, share: int) -> float:
+    def node_by_node(self: BallKernels, task: int, nodes: Nodes, budget: float, noise: float, share: int) -> float:
         nonlocal pauses
         if task != TASK.EXPAND:
             return at_once(self, task, nodes, budget, noise, share)
@@ -167,7 +167,7 @@ def test_pauses_change_nothing(room: Ball | Diamond, monkeypatch: pytest.MonkeyP
             if state != STOP.PAUSED or share <= 0:
                 return state
 
-    monkeypatch.setattr(Candidates, "run_kernel", node_by_node)
+    monkeypatch.setattr(BallKernels, "run", node_by_node)
     pieces = Explainer(model).explain(row, room)
     assert isinstance(whole, Region)
     assert isinstance(pieces, Region)

@@ -1,0 +1,152 @@
+"""The kernels for balls and diamonds, as Python calls them."""
+
+from __future__ import annotations
+
+import math
+import time
+
+import numpy as np
+import numpy.typing as npt
+
+from elbowroom.numerics import Floats, Ints
+from elbowroom.problem import Distance, RecourseProblem
+from elbowroom.search.trees.bad.adversary import Adversary
+from elbowroom.search.trees.bad.one_hot import one_hot_possible
+from elbowroom.search.trees.balls.bounds.pushed import question_of_cells
+from elbowroom.search.trees.balls.geometry import KIND, Geometry
+from elbowroom.search.trees.balls.kernels import TASK, run
+from elbowroom.search.trees.balls.limits import (
+    CHILDREN,
+    FIRST_NODES,
+    MAX_LEARNED,
+    NEIGHBOURHOOD_NODES,
+    STEPS_AT_ONCE,
+)  # fmt: skip
+from elbowroom.search.trees.balls.regions import BallRegions, add_ball_region
+from elbowroom.search.trees.balls.workspace import COUNT, Workspace
+from elbowroom.search.trees.drive import Schedule
+from elbowroom.search.trees.heap import Nodes, push
+from elbowroom.search.trees.limits import SMALL_WORK
+from elbowroom.search.trees.memory import TreeMemory
+from elbowroom.search.trees.question.layout import Layout
+
+
+class BallKernels:
+    """The arrays that the kernels for balls and diamonds work on; centres are values."""
+
+    kind: npt.DTypeLike = np.float64
+    schedule = Schedule(
+        first_nodes=FIRST_NODES,
+        neighbourhood_nodes=NEIGHBOURHOOD_NODES,
+        first_share=1,
+        rows_per_split=CHILDREN,
+        rows_of_neighbourhood=256,
+    )
+    row: Floats | None = None  # regions are handed on whatever the row
+
+    def __init__(self, problem: RecourseProblem, seed: int, memory: TreeMemory, layout: Layout) -> None:
+        self.problem, self.memory, self.layout = problem, memory, layout
+        self.model, self.question = memory.ensemble, layout.question
+        self.geometry = Geometry.of(problem, layout, memory.dimensions)
+        self.home = self.geometry.home
+        self.root_low, self.root_high = self._root()
+        n_dims, n_words = self.home.size, self.model.everything.size
+        self.workspace = Workspace.of(self.model, question_of_cells(self.question, self.geometry), seed % 2**63)
+        self.adversary = Adversary(self.model, n_dims)
+        growing = 10 * n_dims**2 * n_words  # of one bad region: most of a step
+        self.steps = int(np.clip(SMALL_WORK // (growing + 1), 10, STEPS_AT_ONCE))
+        self.regions = BallRegions.of(MAX_LEARNED, self.geometry)
+        self.longest_call = 0.0  # seconds
+        self._no_nodes = Nodes.of(1, n_dims, np.float64)  # for tasks that have nothing to do with nodes
+        for row in range(memory.rival.size):
+            low, high = memory.low[row].astype(np.int64), memory.high[row].astype(np.int64)
+            if one_hot_possible(self.question, low, high):
+                self._learn(low, high, int(memory.rival[row]))
+
+    def _root(self) -> tuple[Floats, Floats]:
+        """Limits of every dimension; a free group does not move."""
+        low, high = self.geometry.lower.copy(), self.geometry.upper.copy()
+        free = self.question.free_dim
+        low[free] = high[free] = self.geometry.home[free]
+        grouped = np.flatnonzero((self.geometry.rate == 0.0) & (self.geometry.kind == KIND.STILL))
+        low[grouped], high[grouped] = self.layout.root_low[grouped], self.layout.root_high[grouped]
+        return low, high
+
+    # ---- nodes --------------------------------------------------------------------------------------------------------
+    @property
+    def nodes(self) -> int:
+        return int(self.workspace.progress.count[COUNT.NODES])
+
+    @property
+    def held_key(self) -> float:
+        """A dive goes on with a node that is in no heap."""
+        progress = self.workspace.progress
+        return float(progress.key[1]) if progress.dive[0] > 0 else math.inf
+
+    def drop_held(self) -> None:
+        self.workspace.progress.dive[0] = 0
+
+    def expand(self, nodes: Nodes, budget: float, share: int) -> int:
+        return int(self.run(TASK.EXPAND, nodes, budget, 0.0, share))
+
+    def look_longer(self) -> None:
+        self.adversary.look_longer()
+
+    def run(self, task: int, nodes: Nodes, budget: float, noise: float, share: int) -> float:
+        began = time.perf_counter()
+        about = self.model, self.question, self.geometry, self.regions, nodes, self.adversary.stack, self.workspace
+        answer = float(run(task, *about, budget, noise, share, self.adversary.limit))
+        self.longest_call = max(self.longest_call, time.perf_counter() - began)
+        return answer
+
+    # ---- candidates ---------------------------------------------------------------------------------------------------
+    def mend(self, budget: float, noise: float) -> float:
+        """Repair the node in ``trial``, a number of steps; the total cost of its centre (inf: failed), or `UNFINISHED`."""
+        return self.run(TASK.MEND, self._no_nodes, budget, noise, self.steps)
+
+    def pull(self) -> float:
+        """Bring the centre in ``trial`` nearer to home, a number of steps; 0 if nothing moved, or `UNFINISHED`."""
+        return self.run(TASK.PULL, self._no_nodes, 0.0, 0.0, self.steps)
+
+    def polish(self, x: Floats) -> Floats | None:
+        """Push a centre away from the regions it touches; None if its room is not good then."""
+        self.workspace.trial.x[:] = x
+        good = self.run(TASK.POLISH, self._no_nodes, 0.0, 0.0, self.steps) == 0.0
+        return self.workspace.trial.x.copy() if good else None
+
+    def learn_around(self, point: Floats) -> None:
+        """Grow and store bad regions around a bad point, and its cell."""
+        lone = Nodes.of(64, self.home.size, np.float64)
+        push(lone, point, point, 0.0, 0)
+        self.expand(lone, math.inf, 1)
+        self.drop_held()
+        self.learn_cell(self.memory.dimensions.cells_of(self.center(point)))
+
+    # ---- centres and regions ------------------------------------------------------------------------------------------
+    @property
+    def power(self) -> int:
+        return 2 if self.problem.distance is Distance.L2 else 1
+
+    def total(self, x: Floats) -> float:
+        return self.problem.measure(self.center(x)) ** self.power
+
+    def center(self, x: Floats) -> Floats:
+        center = self.layout.idle.copy()
+        center[self.memory.dimensions.columns] = x
+        return center + 0.0
+
+    def learn_cell(self, cell: Ints) -> None:
+        self._learn(cell, cell.copy(), 0)
+
+    def _learn(self, low: Ints, high: Ints, rival: int) -> None:
+        add_ball_region(self.regions, self.geometry, low, high, rival, self.workspace.progress.random)
+
+    def counters(self) -> dict[str, float]:
+        progress = self.workspace.progress
+        return {
+            "nodes": float(progress.count[COUNT.NODES]),
+            "bounds": float(progress.count[COUNT.BOUNDS]),
+            "closed": float(progress.count[COUNT.CLOSED]),
+            "sub_ranges": float(progress.work[0]),
+            "regions": float(self.regions.count[0]),
+        }

@@ -1,0 +1,104 @@
+"""The kernels for boxes, as Python calls them."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from elbowroom.numerics import Floats, Ints
+from elbowroom.problem import RecourseProblem
+from elbowroom.search.trees.bad.adversary import Adversary
+from elbowroom.search.trees.bad.one_hot import one_hot_possible
+from elbowroom.search.trees.bound.gains import Scratch
+from elbowroom.search.trees.boxes.climb import Ladder, ascend, shrink, total_cost
+from elbowroom.search.trees.boxes.expand import expand
+from elbowroom.search.trees.boxes.limits import FIRST_NODES, NEIGHBOURHOOD_NODES, STEPS_AT_ONCE
+from elbowroom.search.trees.boxes.regions import Regions, add_region
+from elbowroom.search.trees.boxes.workspace import COUNT, Workspace
+from elbowroom.search.trees.drive import Schedule
+from elbowroom.search.trees.heap import Nodes
+from elbowroom.search.trees.memory import TreeMemory
+from elbowroom.search.trees.question.layout import Layout
+
+
+class BoxKernels:
+    """The arrays that the kernels for boxes work on; centres are positions."""
+
+    kind: npt.DTypeLike = np.int32
+    longest_call = 0.0  # calls are short: none is kept in reserve
+    held_key = math.inf  # every node is in a heap
+
+    def __init__(self, problem: RecourseProblem, seed: int, memory: TreeMemory, layout: Layout) -> None:
+        self.model, self.question, self.layout = memory.ensemble, layout.question, layout
+        self.row: Floats | None = problem.factual
+        self.home, self.root_low, self.root_high = self.question.home, layout.root_low, layout.root_high
+        n_dims, n_words = self.home.size, self.model.everything.size
+        self.schedule = Schedule(
+            first_nodes=FIRST_NODES,
+            neighbourhood_nodes=NEIGHBOURHOOD_NODES,
+            first_share=8,
+            rows_per_split=2 * n_dims + 2,
+            rows_of_neighbourhood=64 + 4 * n_dims,
+        )
+        self.workspace = Workspace.of(n_dims, n_words, seed % 2**63)
+        self.scratch = Scratch.of(self.model, self.question)
+        self.ladder = Ladder.of(n_dims, self.question.group_home.size, n_words, self.model.need.size)
+        self.adversary = Adversary(self.model, n_dims)
+        self.regions = Regions.of(self.question)
+        for row in memory.regions_for(problem):
+            low, high = memory.low[row].astype(np.int64), memory.high[row].astype(np.int64)
+            if one_hot_possible(self.question, low, high):
+                self._learn(low, high, int(memory.rival[row]))
+
+    @property
+    def nodes(self) -> int:
+        return int(self.workspace.count[COUNT.NODES])
+
+    def drop_held(self) -> None:
+        """There is none."""
+
+    def expand(self, nodes: Nodes, budget: float, share: int) -> int:
+        about = self.model, self.question, self.regions, nodes, self.adversary.stack, self.scratch, self.workspace
+        return int(expand(*about, budget, share, self.adversary.limit))
+
+    def look_longer(self) -> None:
+        self.adversary.look_longer()
+
+    def ascend(self, x: Ints, budget: float) -> int:
+        """Climb a few steps from x, in place; how that stopped: see `CLIMB`."""
+        about = self.model, self.question, self.root_low, self.root_high, x
+        return int(ascend(*about, budget, STEPS_AT_ONCE, self.adversary.stack, self.ladder, self.workspace.work))
+
+    def shrink(self, x: Ints) -> None:
+        """Bring a good centre back towards home, in place."""
+        about = self.model, self.question, self.root_low, self.root_high, x
+        shrink(*about, self.adversary.limit, self.adversary.stack, self.ladder, self.workspace.work)
+
+    def cost(self, x: Ints) -> tuple[float, int]:
+        """Total cost and number of changes."""
+        total, changes = total_cost(self.question, x, -1)
+        return float(total), int(changes)
+
+    def total(self, x: Ints) -> float:
+        return self.cost(x)[0]
+
+    def center(self, x: Ints) -> Floats:
+        return self.layout.center(x)
+
+    def learn_cell(self, cell: Ints) -> None:
+        self._learn(cell, cell.copy(), 0)
+
+    def _learn(self, low: Ints, high: Ints, rival: int) -> None:
+        add_region(self.regions, self.question, low, high, rival, self.workspace.random)
+
+    def counters(self) -> dict[str, float]:
+        count = self.workspace.count
+        return {
+            "nodes": float(count[COUNT.NODES]),
+            "sub_ranges": float(self.workspace.work[0]),
+            "bounds": float(count[COUNT.BOUNDS]),
+            "meetings": float(count[COUNT.MEETINGS]),
+            "regions": float(self.regions.count[0]),
+        }
