@@ -24,6 +24,7 @@ from elbowroom.search.adversarial.center import farthest
 from elbowroom.search.adversarial.family import Family
 from elbowroom.search.adversarial.iterate import certified_radius
 from elbowroom.search.adversarial.master import Stance
+from elbowroom.search.adversarial.one_leaf import OneLeafEngine
 from elbowroom.search.adversarial.proof import prove
 from elbowroom.search.adversarial.scenario import Scenario, land, nothing_happens, scenario_of
 from elbowroom.search.contract import Clock, Ending, Referee, refusal
@@ -119,8 +120,6 @@ class _Loop:
     def _first_region(self) -> None:
         """Something certified before the long way: the paper's heuristic, where there is one."""
         if isinstance(self.problem.model, TreeEnsemble):
-            from elbowroom.search.adversarial.one_leaf import OneLeafEngine
-
             heuristic = OneLeafEngine(self.solver)
             found = heuristic.search(self.problem, self.referee, self.clock.part(_FIRST_SHARE), 0)
             if self.center is not None:

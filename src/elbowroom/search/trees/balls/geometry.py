@@ -89,22 +89,22 @@ class Geometry(Bundle):
         cell_of = [np.searchsorted(cuts, [a, b]) for cuts, a, b in zip(dimensions.cuts, lower, upper, strict=True)]
         cells = np.array(cell_of, dtype=np.int64).reshape(-1, 2)
         return cls(
-            layout.idle[columns],
-            problem.factual[columns],
-            kind.astype(np.int64),
-            whole.astype(np.int64),
-            axis,
-            np.where(grouped, 0.0, problem.metric.factor[columns]),
-            price,
-            lower.copy(),
-            upper.copy(),
-            np.ascontiguousarray(cells[:, 0]),
-            np.ascontiguousarray(cells[:, 1]),
-            dimensions.cell_start,
-            np.concatenate([np.zeros(0), *firsts]),
-            np.concatenate([np.zeros(0), *lasts]),
-            is_squared(problem.walls.shape),
-            {Distance.L1: NORM.SUM, Distance.L2: NORM.SQUARES, Distance.LINF: NORM.LARGEST}[problem.distance],
+            home=layout.idle[columns],
+            factual=problem.factual[columns],
+            kind=kind.astype(np.int64),
+            whole=whole.astype(np.int64),
+            axis=axis,
+            rate=np.where(grouped, 0.0, problem.metric.factor[columns]),
+            category_price=price,
+            lower=lower.copy(),
+            upper=upper.copy(),
+            low_cell=np.ascontiguousarray(cells[:, 0]),
+            high_cell=np.ascontiguousarray(cells[:, 1]),
+            cell_start=dimensions.cell_start,
+            first=np.concatenate([np.zeros(0), *firsts]),
+            last=np.concatenate([np.zeros(0), *lasts]),
+            square=is_squared(problem.walls.shape),
+            norm={Distance.L1: NORM.SUM, Distance.L2: NORM.SQUARES, Distance.LINF: NORM.LARGEST}[problem.distance],
         )
 
 

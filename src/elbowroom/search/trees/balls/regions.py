@@ -72,9 +72,20 @@ class BallRegions(Bundle):
         near, around = np.zeros((2, (capacity + 63) // 64, cells), np.uint64)
         count, word = np.zeros((2, 1), np.int64)
         return cls(
-            low, high, first, last, rival, uses, count, near, around, np.zeros(n_dims, np.int64),
-            word, np.zeros(1, np.uint64), np.zeros(64),
-        )  # fmt: skip
+            low=low,
+            high=high,
+            first=first,
+            last=last,
+            rival=rival,
+            uses=uses,
+            count=count,
+            near=near,
+            around=around,
+            cell=np.zeros(n_dims, np.int64),
+            word=word,
+            left=np.zeros(1, np.uint64),
+            used=np.zeros(64),
+        )
 
 
 @kernel

@@ -50,27 +50,32 @@ class Scratch(Bundle):
         positions = int(question.pos_start[-1])
         leaves, entries = max(model.most_leaves, 1), max(model.most_entries, 1)
         n_words, n_entries, n_steps = model.everything.size, entries + 1, positions + n_dims + 1
+        here, reach = np.zeros((2, n_words), np.uint64)
+        entry_key, entry_position = np.zeros((2, n_entries), np.int64)
+        entry_cost, entry_gain = np.zeros((2, n_entries))
+        leaf, leaf_start, span_first, span_last = np.zeros((4, leaves + 2), np.int64)
+        gain, step_cost, step_gain, hull_cost, hull_gain = np.zeros((5, n_steps))
         return cls(
-            np.zeros(n_words, np.uint64),
-            np.zeros(n_words, np.uint64),
-            np.zeros(n_steps),
-            np.zeros(n_entries, np.int64),
-            np.zeros(n_entries, np.int64),
-            np.zeros(n_entries),
-            np.zeros(n_entries),
-            np.zeros(max(n_entries, n_steps), np.int64),
-            np.zeros(max(n_entries, n_steps)),
-            np.zeros(leaves + 2, np.int64),
-            np.zeros(leaves + 2, np.int64),
-            np.zeros(leaves + 2),
-            np.zeros(n_dims, np.int64),
-            np.zeros(2 * leaves + 4, np.int64),
-            np.zeros(leaves + 2, np.int64),
-            np.zeros(leaves + 2, np.int64),
-            np.zeros(n_steps),
-            np.zeros(n_steps),
-            np.zeros(n_steps),
-            np.zeros(n_steps),
+            here=here,
+            reach=reach,
+            gain=gain,
+            entry_key=entry_key,
+            entry_position=entry_position,
+            entry_cost=entry_cost,
+            entry_gain=entry_gain,
+            order=np.zeros(max(n_entries, n_steps), np.int64),
+            rank=np.zeros(max(n_entries, n_steps)),
+            leaf=leaf,
+            leaf_start=leaf_start,
+            residual=np.zeros(leaves + 2),
+            seen=np.zeros(n_dims, np.int64),
+            breaks=np.zeros(2 * leaves + 4, np.int64),
+            span_first=span_first,
+            span_last=span_last,
+            step_cost=step_cost,
+            step_gain=step_gain,
+            hull_cost=hull_cost,
+            hull_gain=hull_gain,
         )
 
 

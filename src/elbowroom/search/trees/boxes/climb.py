@@ -49,14 +49,14 @@ class Ladder(Bundle):
     @classmethod
     def of(cls, n_dims: int, n_blocks: int, n_words: int, n_rivals: int) -> Ladder:
         return cls(
-            np.zeros((2 * n_blocks + 2, n_words), np.uint64),
-            np.zeros((2, n_words), np.uint64),
-            np.zeros(n_dims, np.int64),
-            np.zeros(n_dims, np.int64),
-            np.zeros(n_blocks, np.int64),
-            np.zeros(n_blocks),
-            np.zeros(n_rivals),
-            np.zeros(n_rivals),
+            partial=np.zeros((2 * n_blocks + 2, n_words), np.uint64),
+            trial=np.zeros((2, n_words), np.uint64),
+            low=np.zeros(n_dims, np.int64),
+            high=np.zeros(n_dims, np.int64),
+            order=np.zeros(n_blocks, np.int64),
+            price=np.zeros(n_blocks),
+            sums=np.zeros(n_rivals),
+            rest=np.zeros(n_rivals),
         )
 
 

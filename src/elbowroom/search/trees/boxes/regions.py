@@ -47,7 +47,16 @@ class Regions(Bundle):
         low, high, below, above = (np.zeros(shape, np.int32) for _ in range(4))
         rival, uses = np.zeros(capacity, np.int64), np.zeros(capacity, np.int64)
         met = np.zeros(((capacity + 63) // 64, positions), np.uint64)
-        return cls(low, high, below, above, rival, uses, np.zeros(1, np.int64), met)
+        return cls(
+            low=low,
+            high=high,
+            below=below,
+            above=above,
+            rival=rival,
+            uses=uses,
+            count=np.zeros(1, np.int64),
+            met=met,
+        )
 
 
 @kernel

@@ -6,18 +6,61 @@ class and the kinds of columns, not on the row or the room.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
 from elbowroom.kernels.tools import Words
 from elbowroom.models import TreeEnsemble
-from elbowroom.models.margins import tree_margins
-from elbowroom.numerics import EPS, Bools, Ints
+from elbowroom.models.margins import TreeMargins, tree_margins
+from elbowroom.numerics import EPS, Bools, Floats, Ints
 from elbowroom.problem import Space
 from elbowroom.search.trees.cells.dimensions import Dimensions
 from elbowroom.search.trees.cells.leaves import Ensemble
 from elbowroom.search.trees.limits import TABLE_BYTES
+
+
+class _Leaves(NamedTuple):
+    """Leaves of all rivals, tree by tree, those of a tree by value; trees that say the same everywhere are constants."""
+
+    leaf: Ints  # (leaves,) index among the model's leaves
+    tree: Ints  # (leaves,)
+    rival: Ints  # (leaves,)
+    value: Floats  # (leaves,)
+    base: Floats  # (rivals,)
+    tree_start: Ints  # (rivals + 1,)
+    first: Ints  # (trees + 1,) first leaf of each tree
+
+
+class _Packing(NamedTuple):
+    """Leaves as bits of words; see `Ensemble`."""
+
+    segment_start: Ints
+    segment_word: Ints
+    segment_mask: Words
+    segment_first: Ints
+    word: Ints  # (leaves,)
+    bit: Words  # (leaves,)
+    word_start: Ints  # (rivals + 1,)
+
+
+class _ByCell(NamedTuple):
+    """Leaf bits listed by the flat cell of one of their edges."""
+
+    start: Ints
+    word: Ints
+    bit: Words
+
+
+class _Tables(NamedTuple):
+    """Rows of leaf bits per cell, or per ``stride`` cells with lists of the leaves that begin or end in between."""
+
+    row_start: Ints
+    stride: int
+    at_least: Words
+    at_most: Words
+    by_high: _ByCell
+    by_low: _ByCell
 
 
 def build_ensemble(
@@ -31,6 +74,61 @@ def build_ensemble(
     """Sorted leaves, their cells, and the tables of bit sets."""
     margins = tree_margins(model, target, probability)
     low, high, kept = _leaf_cells(model, space, dimensions)
+    leaves = _sorted_leaves(model, margins, kept)
+    n_trees, n_rivals = leaves.first.size - 1, leaves.base.size
+    packing = _pack(np.bincount(leaves.tree, minlength=n_trees), leaves.tree_start)
+    n_words = int(packing.word_start[-1])
+    low, high = low[leaves.leaf], high[leaves.leaf]
+    last = np.array([cuts.size for cuts in dimensions.cuts], dtype=np.int64)
+    partial = (low > 0) | (high < last)
+    leaf_index, dim_index = np.nonzero(partial)
+    entry_start = np.searchsorted(leaf_index, np.arange(leaves.leaf.size + 1)).astype(np.int64)
+    starts = leaves.first[:-1]
+    biggest = np.abs(leaves.base)
+    np.add.at(biggest, leaves.rival[starts], np.maximum.reduceat(np.abs(leaves.value), starts) if n_trees else 0.0)
+    tables = _tables(low, high, last, packing.word, packing.bit, n_words, table_bytes)
+    everything = np.zeros(n_words, np.uint64)
+    np.bitwise_or.at(everything, packing.word, packing.bit)
+    place = leaves.rival[leaf_index] * last.size + dim_index
+    user_start, user = _users(place, leaves.tree[leaf_index], n_rivals * last.size)
+    return Ensemble(
+        tree_start=leaves.tree_start,
+        word_start=packing.word_start,
+        base=leaves.base,
+        need=margins.slack.astype(np.float64),
+        biggest=biggest,
+        guard=16.0 * EPS * (leaf_index.size + n_trees + 8) * biggest,
+        segment_start=packing.segment_start,
+        segment_word=packing.segment_word,
+        segment_mask=packing.segment_mask,
+        segment_first=packing.segment_first,
+        value=leaves.value,
+        entry_start=entry_start,
+        entry_dim=dim_index.astype(np.int64),
+        entry_low=low[partial].astype(np.int64),
+        entry_high=high[partial].astype(np.int64),
+        last=last,
+        cell_start=dimensions.cell_start,
+        row_start=tables.row_start,
+        stride=tables.stride,
+        at_least=tables.at_least,
+        at_most=tables.at_most,
+        high_start=tables.by_high.start,
+        high_word=tables.by_high.word,
+        high_bit=tables.by_high.bit,
+        low_start=tables.by_low.start,
+        low_word=tables.by_low.word,
+        low_bit=tables.by_low.bit,
+        everything=everything,
+        user_start=user_start,
+        user=user,
+        most_leaves=int(np.diff(leaves.first).max(initial=0)),
+        most_entries=int(np.diff(entry_start[leaves.first]).max(initial=0)),
+    )
+
+
+def _sorted_leaves(model: TreeEnsemble, margins: TreeMargins, kept: Bools) -> _Leaves:
+    """Those that hold any point, once per rival."""
     tree = np.repeat(np.arange(model.leaves.n_trees), np.diff(model.leaves.offsets))
     order, tree_of, base, rivals_of_tree = [], [], margins.base.astype(np.float64).copy(), [0]
     n_trees = 0
@@ -48,46 +146,19 @@ def build_ensemble(
             tree_of.append(np.full(mine.size, n_trees))
             n_trees += 1
         rivals_of_tree.append(n_trees)
-    leaves = np.concatenate([np.zeros(0, np.int64), *order]).astype(np.int64)
+    leaf = np.concatenate([np.zeros(0, np.int64), *order]).astype(np.int64)
     owner = np.concatenate([np.zeros(0, np.int64), *tree_of]).astype(np.int64)
     tree_start = np.array(rivals_of_tree, dtype=np.int64)
-    rival_of = np.repeat(np.arange(base.size), np.diff(tree_start))[owner]
-    value = margins.value[leaves, rival_of]
-    starts = np.searchsorted(owner, np.arange(n_trees))
-    segments, word, bit, word_start = _pack(np.bincount(owner, minlength=n_trees), tree_start)
-    low, high = low[leaves], high[leaves]
-    last = np.array([cuts.size for cuts in dimensions.cuts], dtype=np.int64)
-    partial = (low > 0) | (high < last)
-    leaf_index, dim_index = np.nonzero(partial)
-    biggest = np.abs(base)
-    np.add.at(biggest, rival_of[starts], np.maximum.reduceat(np.abs(value), starts) if n_trees else 0.0)
-    tables = _tables(low, high, last, word, bit, int(word_start[-1]), table_bytes)
-    everything = np.zeros(int(word_start[-1]), np.uint64)
-    np.bitwise_or.at(everything, word, bit)
-    entry_start = np.searchsorted(leaf_index, np.arange(leaves.size + 1)).astype(np.int64)
-    ends = np.append(starts, leaves.size)  # of the trees, in leaves
-    parts: list[Any] = [
-        tree_start,
-        word_start,
-        base,
-        margins.slack.astype(np.float64),
-        biggest,
-        16.0 * EPS * (leaf_index.size + n_trees + 8) * biggest,
-        *segments,
-        value,
-        entry_start,
-        dim_index.astype(np.int64),
-        low[partial].astype(np.int64),
-        high[partial].astype(np.int64),
-        last,
-        dimensions.cell_start,
-        *tables,
-        everything,
-        *_users(rival_of[leaf_index] * last.size + dim_index, owner[leaf_index], base.size * last.size),
-        int(np.diff(ends).max(initial=0)),
-        int(np.diff(entry_start[ends]).max(initial=0)),
-    ]
-    return Ensemble(*parts)
+    rival = np.repeat(np.arange(base.size), np.diff(tree_start))[owner]
+    return _Leaves(
+        leaf=leaf,
+        tree=owner,
+        rival=rival,
+        value=margins.value[leaf, rival],
+        base=base,
+        tree_start=tree_start,
+        first=np.append(np.searchsorted(owner, np.arange(n_trees)), leaf.size),
+    )
 
 
 def _leaf_cells(model: TreeEnsemble, space: Space, dimensions: Dimensions) -> tuple[Ints, Ints, Bools]:
@@ -104,7 +175,7 @@ def _leaf_cells(model: TreeEnsemble, space: Space, dimensions: Dimensions) -> tu
     return low, high, np.asarray((low <= high).all(axis=1))
 
 
-def _pack(sizes: Ints, tree_start: Ints) -> tuple[tuple[Ints, Ints, Words, Ints], Ints, Words, Ints]:
+def _pack(sizes: Ints, tree_start: Ints) -> _Packing:
     """Give every leaf a bit: small trees share a word, large ones take several; rivals do not share words."""
     starts, words, masks, firsts, leaf_word, leaf_bit, word_start = [0], [], [], [], [], [], [0]
     word, used, leaf = 0, 0, 0
@@ -127,14 +198,15 @@ def _pack(sizes: Ints, tree_start: Ints) -> tuple[tuple[Ints, Ints, Words, Ints]
         if used > 0:
             word, used = word + 1, 0
         word_start.append(word)
-    segments = (
-        np.array(starts, dtype=np.int64),
-        np.array(words, dtype=np.int64),
-        np.array(masks, dtype=np.uint64),
-        np.array(firsts, dtype=np.int64),
+    return _Packing(
+        segment_start=np.array(starts, dtype=np.int64),
+        segment_word=np.array(words, dtype=np.int64),
+        segment_mask=np.array(masks, dtype=np.uint64),
+        segment_first=np.array(firsts, dtype=np.int64),
+        word=np.array(leaf_word, dtype=np.int64),
+        bit=np.array(leaf_bit, dtype=np.uint64),
+        word_start=np.array(word_start, dtype=np.int64),
     )
-    bits = np.array(leaf_bit, dtype=np.uint64)
-    return segments, np.array(leaf_word, dtype=np.int64), bits, np.array(word_start, dtype=np.int64)
 
 
 def _users(place: Ints, tree: Ints, size: int) -> tuple[Ints, Ints]:
@@ -143,10 +215,8 @@ def _users(place: Ints, tree: Ints, size: int) -> tuple[Ints, Ints]:
     return np.searchsorted(pairs[:, 0], np.arange(size + 1)).astype(np.int64), pairs[:, 1].astype(np.int64)
 
 
-def _tables(
-    low: Ints, high: Ints, last: Ints, word: Ints, bit: Words, n_words: int, table_bytes: int
-) -> tuple[Ints, int, Words, Words, Ints, Ints, Words, Ints, Ints, Words]:
-    """Rows of leaf bits per cell, or per ``stride`` cells with lists of the leaves that begin or end in between."""
+def _tables(low: Ints, high: Ints, last: Ints, word: Ints, bit: Words, n_words: int, table_bytes: int) -> _Tables:
+    """The tables of all dimensions, with as few cells per row as the memory allows."""
     stride = 1
     while 16 * max(n_words, 1) * int((-(-last // stride) + 1).sum()) > table_bytes and stride < max(last, default=1):
         stride *= 2
@@ -161,16 +231,15 @@ def _tables(
         at_most[begin:end] = np.bitwise_or.accumulate(at_most[begin:end], axis=0)
     cells = int((last + 1).sum())
     if stride == 1:
-        none = (np.zeros(cells + 1, np.int64), np.zeros(0, np.int64), np.zeros(0, np.uint64))
-        return (row_start, stride, at_least, at_most, *none, *none)
+        none = _ByCell(np.zeros(cells + 1, np.int64), np.zeros(0, np.int64), np.zeros(0, np.uint64))
+        return _Tables(row_start, stride, at_least, at_most, none, none)
     first_cell = np.cumsum([0, *(last + 1)])[:-1]
     by_high, by_low = (_by_cell(edge + first_cell, cells, word, bit) for edge in (high, low))
-    return (row_start, stride, at_least, at_most, *by_high, *by_low)
+    return _Tables(row_start, stride, at_least, at_most, by_high, by_low)
 
 
-def _by_cell(edge: Ints, cells: int, word: Ints, bit: Words) -> tuple[Ints, Ints, Words]:
-    """Leaf bits listed by the flat cell of one of their edges."""
+def _by_cell(edge: Ints, cells: int, word: Ints, bit: Words) -> _ByCell:
     leaf = np.repeat(np.arange(edge.shape[0]), edge.shape[1])
     order = np.argsort(edge.ravel(), kind="stable")
     starts = np.searchsorted(edge.ravel()[order], np.arange(cells + 1)).astype(np.int64)
-    return starts, word[leaf[order]], bit[leaf[order]]
+    return _ByCell(starts, word[leaf[order]], bit[leaf[order]])

@@ -31,6 +31,8 @@ class Groups:
     block_price: list[float] = field(default_factory=list)
     free_ends: list[int] = field(default_factory=lambda: [0])
     free: list[tuple[int, int, int, int]] = field(default_factory=list)  # dimension, cells of 0 and 1, allowed
+    moving: list[int] = field(default_factory=list)  # groups of the space that can change their category
+    constants: list[float] = field(default_factory=list)  # costs of groups that cannot
 
     def add(self, dim: int, values: list[float], cost: list[float], room: list[tuple[float, float]]) -> None:
         self.values += values

@@ -53,14 +53,71 @@ def lay_out(problem: RecourseProblem, dimensions: Dimensions) -> Layout | str:
     """Positions of every dimension; or the reason why there is none."""
     if problem.trouble is not None:
         return problem.trouble
-    space, metric, norm = problem.space, problem.metric, problem.distance
+    space, columns, n_single = problem.space, dimensions.columns, int(dimensions.group_start[0])
     # positions of centres and cells of rooms are made of the same whole numbers
     assert np.array_equal(space.whole_center, space.whole_room)
-    power = 2 if norm is Distance.L2 else 1
-    price = metric.group_price**power
     idle = np.clip(problem.factual, problem.lower, problem.upper)
-    columns, n_single = dimensions.columns, int(dimensions.group_start[0])
-    groups, constants, moving_groups = Groups(), [], []
+    groups = _lay_out_groups(problem, dimensions, idle)
+    if isinstance(groups, str):
+        return groups
+    values, owner = escapes(problem, columns[:n_single], dimensions.cuts[:n_single], idle[columns[:n_single]])
+    low, high = room_edges(problem, columns[owner], values)
+    cost = _costs(problem, columns[owner], values)
+    most = problem.conditions.most_changes
+    already = problem.changed(idle)  # what the limits alone force to change
+    settled = already[columns[:n_single]].astype(np.int64)
+    already[[len(space.names) + g for g in groups.moving]] = False  # these are counted when they move
+    values, owner = np.concatenate([values, groups.values]), np.concatenate([owner, groups.owner]).astype(np.int64)
+    pos_start = np.searchsorted(owner, np.arange(columns.size + 1)).astype(np.int64)
+    home = [int(np.searchsorted(values[pos_start[d] : pos_start[d + 1]], idle[columns[d]])) for d in range(n_single)]
+    low_cell, high_cell = np.zeros(values.size, np.int64), np.zeros(values.size, np.int64)
+    edge_start = dimensions.cell_start + 2 * np.arange(columns.size + 1)
+    edges = np.zeros((4, int(edge_start[-1])), np.int64)
+    low, high = np.concatenate([low, groups.low]), np.concatenate([high, groups.high])
+    cuts = np.concatenate([np.zeros(0), *dimensions.cuts])
+    _fill_cells(dimensions.cell_start, cuts, pos_start, low, high, edge_start, low_cell, high_cell, edges)
+    free = np.ascontiguousarray(np.array(groups.free, dtype=np.int64).reshape(-1, 4).T)
+    question = Question(
+        pos_start=pos_start,
+        cost=np.concatenate([cost, groups.cost]),
+        low_cell=low_cell,
+        high_cell=high_cell,
+        home=np.array(home + groups.home, dtype=np.int64),
+        edge_start=edge_start,
+        first_low=edges[0],
+        first_high=edges[1],
+        last_low=edges[2],
+        last_high=edges[3],
+        block_start=np.array([*range(n_single + 1), *groups.block_ends], dtype=np.int64),
+        group_home=np.array([-1] * n_single + groups.block_home, dtype=np.int64),
+        group_price=np.array([0.0] * n_single + groups.block_price, dtype=np.float64),
+        block_counts=np.concatenate([1 - settled, np.ones(len(groups.block_ends), np.int64)]),
+        free_start=np.array(groups.free_ends, dtype=np.int64),
+        free_dim=free[0],
+        free_zero=free[1],
+        free_one=free[2],
+        free_allowed=free[3],
+        in_free=np.isin(np.arange(columns.size), free[0]).astype(np.int64),
+        norm=COSTS.MAXIMUM if problem.distance is Distance.LINF else COSTS.ADDITIVE,
+        constant=_constant(problem, columns, idle, groups.constants),
+        changes=(len(space.names) if most is None else min(most, len(space.names))) - int(already.sum()),
+    )
+    sizes = np.diff(pos_start[: n_single + 1]) - 1
+    return Layout(
+        question=question,
+        values=values,
+        root_low=np.array([0] * n_single + groups.root_low, dtype=np.int64),
+        root_high=np.concatenate([sizes, np.array(groups.root_high, dtype=np.int64)]).astype(np.int64),
+        idle=idle,
+        dimensions=dimensions,
+    )
+
+
+def _lay_out_groups(problem: RecourseProblem, dimensions: Dimensions, idle: Floats) -> Groups | str:
+    """What the one-hot groups contribute; or the reason why one has no category. Sets their columns in ``idle``."""
+    space, norm = problem.space, problem.distance
+    price = problem.metric.group_price ** _power(problem)
+    groups = Groups()
     for g, members in enumerate(space.members):
         allowed = allowed_categories(problem.lower[members], problem.upper[members])
         if not allowed.any():
@@ -73,80 +130,39 @@ def lay_out(problem: RecourseProblem, dimensions: Dimensions) -> Layout | str:
             begin = int(dimensions.group_start[dimensions.groups.index(g)])
             half = float(price[g]) if norm is Distance.LINF else float(price[g]) / 2
             groups.add_fixed(begin, allowed, chosen, factual, float(price[g]), half)
-            moving_groups.append(g)
+            groups.moving.append(g)
             continue
         if used:
             begin = int(dimensions.group_start[dimensions.groups.index(g)])
             groups.add_free(begin, allowed, chosen, dimensions.cuts)
-        constants.append(float(price[g]) if chosen != factual else 0.0)
-    values, owner = escapes(problem, columns[:n_single], dimensions.cuts[:n_single], idle[columns[:n_single]])
-    low, high = room_edges(problem, columns[owner], values)
+        groups.constants.append(float(price[g]) if chosen != factual else 0.0)
+    return groups
+
+
+def _power(problem: RecourseProblem) -> int:
+    """Costs add up: squares for the Euclidean distance."""
+    return 2 if problem.distance is Distance.L2 else 1
+
+
+def _costs(problem: RecourseProblem, columns: Ints, values: Floats) -> Floats:
+    """What single columns cost at the given values."""
     with np.errstate(over="ignore"):
-        away = (metric.factor * np.abs(idle - problem.factual)) ** power
-        cost = (metric.factor[columns[owner]] * np.abs(values - problem.factual[columns[owner]])) ** power
+        cost = (problem.metric.factor[columns] * np.abs(values - problem.factual[columns])) ** _power(problem)
     if not np.isfinite(cost).all():
-        name = space.names[int(columns[owner[int(np.flatnonzero(~np.isfinite(cost))[0])]])]
+        name = problem.space.names[int(columns[int(np.flatnonzero(~np.isfinite(cost))[0])])]
         raise InputError(
             f"column {name!r}: a move to some cut of the model is too long to be squared or weighted; rescale it"
         )
-    ignored = np.setdiff1d(np.arange(len(space.names)), columns)
-    constants += away[ignored[space.group_of[ignored] < 0]].tolist()
-    most = problem.conditions.most_changes
-    already = problem.changed(idle)  # what the limits alone force to change
-    settled = already[columns[:n_single]].astype(np.int64)
-    already[[len(space.names) + g for g in moving_groups]] = False  # these are counted when they move
-    values, owner = np.concatenate([values, groups.values]), np.concatenate([owner, groups.owner]).astype(np.int64)
-    pos_start = np.searchsorted(owner, np.arange(columns.size + 1)).astype(np.int64)
-    home = [int(np.searchsorted(values[pos_start[d] : pos_start[d + 1]], idle[columns[d]])) for d in range(n_single)]
-    low_cell, high_cell = np.zeros(values.size, np.int64), np.zeros(values.size, np.int64)
-    edge_start = dimensions.cell_start + 2 * np.arange(columns.size + 1)
-    edges = np.zeros((4, int(edge_start[-1])), np.int64)
-    _fill_cells(
-        dimensions.cell_start,
-        np.concatenate([np.zeros(0), *dimensions.cuts]),
-        pos_start,
-        np.concatenate([low, groups.low]),
-        np.concatenate([high, groups.high]),
-        edge_start,
-        low_cell,
-        high_cell,
-        edges,
-    )
-    free = np.ascontiguousarray(np.array(groups.free, dtype=np.int64).reshape(-1, 4).T)
-    question = Question(
-        pos_start,
-        np.concatenate([cost, groups.cost]),
-        low_cell,
-        high_cell,
-        np.array(home + groups.home, dtype=np.int64),
-        edge_start,
-        edges[0],
-        edges[1],
-        edges[2],
-        edges[3],
-        np.array([*range(n_single + 1), *groups.block_ends], dtype=np.int64),
-        np.array([-1] * n_single + groups.block_home, dtype=np.int64),
-        np.array([0.0] * n_single + groups.block_price, dtype=np.float64),
-        np.concatenate([1 - settled, np.ones(len(groups.block_ends), np.int64)]),
-        np.array(groups.free_ends, dtype=np.int64),
-        free[0],
-        free[1],
-        free[2],
-        free[3],
-        np.isin(np.arange(columns.size), free[0]).astype(np.int64),
-        COSTS.MAXIMUM if norm is Distance.LINF else COSTS.ADDITIVE,
-        max([0.0, *constants]) if norm is Distance.LINF else float(sum(constants)),
-        (len(space.names) if most is None else min(most, len(space.names))) - int(already.sum()),
-    )
-    sizes = np.diff(pos_start[: n_single + 1]) - 1
-    return Layout(
-        question,
-        values,
-        np.array([0] * n_single + groups.root_low, dtype=np.int64),
-        np.concatenate([sizes, np.array(groups.root_high, dtype=np.int64)]).astype(np.int64),
-        idle,
-        dimensions,
-    )
+    return np.asarray(cost)
+
+
+def _constant(problem: RecourseProblem, columns: Ints, idle: Floats, of_groups: list[float]) -> float:
+    """The cost of what does not move: of groups, and of columns that the model ignores."""
+    with np.errstate(over="ignore"):
+        away = (problem.metric.factor * np.abs(idle - problem.factual)) ** _power(problem)
+    ignored = np.setdiff1d(np.arange(len(problem.space.names)), columns)
+    constants = of_groups + away[ignored[problem.space.group_of[ignored] < 0]].tolist()
+    return max([0.0, *constants]) if problem.distance is Distance.LINF else float(sum(constants))
 
 
 @kernel

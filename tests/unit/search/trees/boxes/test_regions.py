@@ -23,7 +23,7 @@ def test_bits_of_positions_agree_with_clauses() -> None:
     for _ in range(200):  # more than fit: random rows are replaced
         ends = np.sort(rng.integers(0, memory.ensemble.last + 1, (2, question.home.size)), axis=0)
         add_region(regions, question, ends[0], ends[1], 0, state)
-    assert regions.counts[0] == 70
+    assert regions.count[0] == 70
     for row in range(70):
         bits = (regions.met[row // 64] >> np.uint64(63 - row % 64)) & np.uint64(1)
         for d in range(question.home.size):

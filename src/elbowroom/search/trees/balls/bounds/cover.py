@@ -22,7 +22,7 @@ from elbowroom.search.trees.balls.limits import MAX_MET, MAX_SIGNED, MAX_SLOTS, 
 
 @dataclass(frozen=True, eq=False)
 class Cover(Bundle):
-    """Rows sum_j chord_j move_j >= right, one per region, over the slots of literals; and room for the linear program."""
+    """Rows sum_j chord_j move_j >= right, one per region, over the slots of literals; and the arrays of the linear program."""
 
     row: Ints  # (MAX_MET,) region
     value: Floats  # bound of the region alone
@@ -59,11 +59,32 @@ class Cover(Bundle):
         reach, load, best_load, trial = np.zeros((4, sides))
         move, column = np.zeros((2, slots))
         return cls(
-            row, value, need, right, size, np.zeros((n, sides), np.int64), np.zeros((n, sides)), np.zeros(1, np.int64),
-            np.full(sides, -1, np.int64), np.zeros(sides, np.int64), reach, np.zeros(n_dims), order, rank, load, best_load, trial,
-            np.zeros(slots + 1, np.int64), np.zeros(slots + 1), move, column, np.zeros(slots, np.int64),
-            np.zeros(QUEUE, np.int64), np.zeros(QUEUE), np.zeros((slots, slots)),
-        )  # fmt: skip
+            row=row,
+            value=value,
+            need=need,
+            right=right,
+            size=size,
+            slot=np.zeros((n, sides), np.int64),
+            chord=np.zeros((n, sides)),
+            count=np.zeros(1, np.int64),
+            slot_of=np.full(sides, -1, np.int64),
+            literal=np.zeros(sides, np.int64),
+            reach=reach,
+            at=np.zeros(n_dims),
+            order=order,
+            rank=rank,
+            load=load,
+            best_load=best_load,
+            trial=trial,
+            basis=np.zeros(slots + 1, np.int64),
+            level=np.zeros(slots + 1),
+            move=move,
+            column=column,
+            nonzero=np.zeros(slots, np.int64),
+            queue=np.zeros(QUEUE, np.int64),
+            missing=np.zeros(QUEUE),
+            inverse=np.zeros((slots, slots)),
+        )
 
 
 @inner_kernel
@@ -85,7 +106,7 @@ def slot_for(cover: Cover, literal: int) -> int:
 
 @inner_kernel
 def cover_bound(cover: Cover, n: int) -> float:
-    """Greedy dual ascent, dearest regions first, each as far as its literals allow; fills cover.load."""
+    """Greedy dual ascent, most expensive regions first, each as far as its literals allow; fills cover.load."""
     for i in range(n):
         cover.order[i] = i
         cover.rank[i] = -cover.value[i]
