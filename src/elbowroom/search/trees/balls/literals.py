@@ -1,4 +1,13 @@
-"""The ways out of a bad region."""
+"""The ways out of a bad region.
+
+For a region R that the room at x meets, ``need`` = 1 - sum phi(gap) is what the room must still be pushed away. Each
+dimension and side is a literal: a move by the length c gains nothing up to the dead length d, and then
+
+    gain(c) = phi(g + (c - d) / (w r)) - phi(g),
+
+where g is the gap in that dimension at x, w the price of a raw unit and r the semi-axis. ``full`` is the length that
+gains all of ``need``. A dimension without room gains all of it at its first value outside.
+"""
 
 from __future__ import annotations
 

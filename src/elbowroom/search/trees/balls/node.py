@@ -73,8 +73,8 @@ def settle_node(question: Question, geometry: Geometry, node: Node, budget: floa
         d = question.block_start[b]
         if question.group_home[b] >= 0:
             price = question.group_price[b]
-            dear = price >= budget if geometry.norm == NORM.LARGEST else price >= spare
-            if node.unpaid[d] == 1 and (changes == question.changes or dear):
+            too_much = price >= budget if geometry.norm == NORM.LARGEST else price >= spare
+            if node.unpaid[d] == 1 and (changes == question.changes or too_much):
                 for e in range(d, question.block_start[b + 1]):
                     low[e] = high[e] = x[e]
         elif changes == question.changes and x[d] == geometry.home[d] and question.block_counts[b] == 1:

@@ -1,12 +1,4 @@
-"""Learned bad regions as boxes of values, and the ways out of them.
-
-For a region R that the room at x meets, ``need`` = 1 - sum phi(gap) is what the room must still be pushed away. Each
-dimension and side is a literal: a move by the length c gains nothing up to the dead length d, and then
-
-    gain(c) = phi(g + (c - d) / (w r)) - phi(g),
-
-where g is the gap in that dimension at x, w the price of a raw unit and r the semi-axis. ``full`` is the length that
-gains all of ``need``. A dimension without room gains all of it at its first value outside.
+"""Learned bad regions as boxes of values.
 
 Which of thousands of regions does the room at x meet? Every cell of every dimension has a bit per region, set where the
 region is within a semi-axis of the cell: the bits of x, dimension by dimension, and-ed, leave few to be measured.

@@ -143,7 +143,7 @@ def _list_leaves(
             if leaf == present:
                 continue
             first = n_entries
-            total, dearest, reachable = 0.0, -1, True
+            total, costliest, reachable = 0.0, -1, True
             for e in range(model.entry_start[leaf], model.entry_start[leaf + 1]):
                 f = entry_dim[e]
                 o = edge_start[f] + 1
@@ -163,15 +163,15 @@ def _list_leaves(
                 if additive:
                     price = max(0.0, price - paid[f])
                     total += price
-                elif price > total or dearest < 0:
-                    total, dearest = price, n_entries
+                elif price > total or costliest < 0:
+                    total, costliest = price, n_entries
                 key[n_entries], position[n_entries], entry_cost[n_entries] = k, p, price
                 n_entries += 1
             if not reachable or (base + total if additive else total) >= budget:
                 n_entries = first
                 continue
             gain = values[leaf] - values[present]
-            _share(scratch, first, n_entries, gain, total, dearest)
+            _share(scratch, first, n_entries, gain, total, costliest)
             scratch.leaf[n_leaves], scratch.leaf_start[n_leaves] = leaf, first
             n_leaves += 1
             largest = max(largest, gain)
@@ -180,14 +180,14 @@ def _list_leaves(
 
 
 @inlined
-def _share(scratch: Scratch, first: int, end: int, gain: float, total: float, dearest: int) -> None:
+def _share(scratch: Scratch, first: int, end: int, gain: float, total: float, costliest: int) -> None:
     """Share a leaf's gain among its entries: all of it on the most expensive one if that is given (not -1)."""
     for i in range(first, end):
         scratch.entry_gain[i] = 0.0
         scratch.seen[scratch.entry_key[i] >> 1] += 1
         if gain > 0.0:
-            if dearest >= 0:
-                scratch.entry_gain[i] = gain if i == dearest else 0.0
+            if costliest >= 0:
+                scratch.entry_gain[i] = gain if i == costliest else 0.0
             elif total > 0.0:
                 scratch.entry_gain[i] = gain * (scratch.entry_cost[i] / total)
             else:

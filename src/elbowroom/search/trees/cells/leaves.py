@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from elbowroom.kernels.bundle import Bundle
-from elbowroom.kernels.kernel import inner_kernel
+from elbowroom.kernels.kernel import inlined, inner_kernel
 from elbowroom.kernels.tools import Words, int64, leading_zeros, lowest
 from elbowroom.numerics import Floats, Ints
 
@@ -92,16 +92,32 @@ def narrow(leaves: Words, model: Ensemble, dim: int, low: int, high: int, begin:
                 i += 1
 
 
+@inlined
+def _smallest(leaves: Words, model: Ensemble, tree: int) -> float:
+    """The smallest value of a tree's leaves in the set."""
+    for s in range(model.segment_start[tree], model.segment_start[tree + 1]):
+        bits = leaves[model.segment_word[s]] & model.segment_mask[s]
+        if bits != ZERO:
+            return model.value[model.segment_first[s] + int64(lowest(bits))]
+    return 0.0
+
+
+@inlined
+def _largest(leaves: Words, model: Ensemble, tree: int) -> float:
+    """The largest value of a tree's leaves in the set."""
+    for s in range(model.segment_start[tree + 1] - 1, model.segment_start[tree] - 1, -1):
+        bits = leaves[model.segment_word[s]] & model.segment_mask[s]
+        if bits != ZERO:
+            return model.value[model.segment_first[s] + 63 - int64(leading_zeros(bits))]
+    return 0.0
+
+
 @inner_kernel
 def smallest_sum(leaves: Words, model: Ensemble, rival: int) -> float:
     """base + sum over trees of the smallest leaf value in the set."""
     total = model.base[rival]
     for t in range(model.tree_start[rival], model.tree_start[rival + 1]):
-        for s in range(model.segment_start[t], model.segment_start[t + 1]):
-            bits = leaves[model.segment_word[s]] & model.segment_mask[s]
-            if bits != ZERO:
-                total += model.value[model.segment_first[s] + int64(lowest(bits))]
-                break
+        total += _smallest(leaves, model, t)
     return total
 
 
@@ -110,11 +126,7 @@ def largest_sum(leaves: Words, model: Ensemble, rival: int) -> float:
     """base + sum over trees of the largest leaf value in the set."""
     total = model.base[rival]
     for t in range(model.tree_start[rival], model.tree_start[rival + 1]):
-        for s in range(model.segment_start[t + 1] - 1, model.segment_start[t] - 1, -1):
-            bits = leaves[model.segment_word[s]] & model.segment_mask[s]
-            if bits != ZERO:
-                total += model.value[model.segment_first[s] + 63 - int64(leading_zeros(bits))]
-                break
+        total += _largest(leaves, model, t)
     return total
 
 
@@ -123,12 +135,7 @@ def smallest_share(leaves: Words, model: Ensemble, rival: int, dim: int) -> floa
     """The part of `smallest_sum` that depends on one dimension: only the trees that split on it."""
     total, at = 0.0, rival * model.last.shape[0] + dim
     for u in range(model.user_start[at], model.user_start[at + 1]):
-        t = model.user[u]
-        for s in range(model.segment_start[t], model.segment_start[t + 1]):
-            bits = leaves[model.segment_word[s]] & model.segment_mask[s]
-            if bits != ZERO:
-                total += model.value[model.segment_first[s] + int64(lowest(bits))]
-                break
+        total += _smallest(leaves, model, model.user[u])
     return total
 
 
@@ -137,10 +144,5 @@ def largest_share(leaves: Words, model: Ensemble, rival: int, dim: int) -> float
     """The part of `largest_sum` that depends on one dimension."""
     total, at = 0.0, rival * model.last.shape[0] + dim
     for u in range(model.user_start[at], model.user_start[at + 1]):
-        t = model.user[u]
-        for s in range(model.segment_start[t + 1] - 1, model.segment_start[t] - 1, -1):
-            bits = leaves[model.segment_word[s]] & model.segment_mask[s]
-            if bits != ZERO:
-                total += model.value[model.segment_first[s] + 63 - int64(leading_zeros(bits))]
-                break
+        total += _largest(leaves, model, model.user[u])
     return total

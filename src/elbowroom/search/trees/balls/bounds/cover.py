@@ -3,7 +3,7 @@
 gain(c) / need <= a c with the chord a = gain(cap) / (need cap), so that every good centre satisfies, for every region R,
 sum_j a_Rj c_j >= 1: a covering problem over the literals j of all regions, each of which gets a slot. Any y >= 0 with
 load_j = sum_R a_Rj y_R <= 1 proves the extra cost sum_R y_R, and reduced prices 1 - load_j for whatever else is proven
-about the same moves. Here a first y is made greedily; `ball_program` finds the best one.
+about the same moves. Here a first y is made greedily; `simplex` finds the best one.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 A box of half-widths a with sum phi(a_f / r_f) <= 1 lies inside the room of every centre, so that what is proven for boxes
 holds for it. The half-widths are chosen by filling up: as far as a region's exits are concerned, all of them get equally
-dear. Any cell of the box makes a valid bound, as for boxes; the two of `scenario` are tried.
+expensive. Any cell of the box makes a valid bound, as for boxes; the two of `bad.cell` are tried.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def _half_width(gap: float, nearest: float, axis: float, reach: float) -> float:
 
 @inner_kernel
 def fill_up(geometry: Geometry, node: Node, regions: BallRegions, row: int, inside: Inscribed) -> None:
-    """Half-widths of an inscribed box that meets the region and makes its cheapest exit as dear as possible."""
+    """Half-widths of an inscribed box that meets the region and makes its cheapest exit as expensive as possible."""
     n_dims, square = node.x.shape[0], geometry.square
     gaps, exits, axis, rate, half = inside.gap, inside.exit, geometry.axis, geometry.rate, inside.half
     low, high = 0.0, math.inf

@@ -2,7 +2,7 @@
 
 One region: either one literal clears it alone, or at least two share the work. Then both are past their dead lengths,
 and the rest is a fractional knapsack over the chords of the convex gains. Forced moves: what all other literals
-together cannot gain, a literal must. Many regions at once: see `ball_cover`.
+together cannot gain, a literal must. Many regions at once: see `cover`.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Few constraints (slots of literals) and many columns (rows of the cover): the simplex method with an explicit inverse,
 from y = 0. The prices of the slots are moves, and the row that they violate most enters the basis; when none is left,
-more are asked for (`ball_signed`). Whatever it ends with is clipped at 0, loaded anew and scaled down to loads of at most
+more are asked for (`signed`). Whatever it ends with is clipped at 0, loaded anew and scaled down to loads of at most
 1, so that nothing depends on its rounding.
 """
 

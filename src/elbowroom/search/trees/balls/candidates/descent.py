@@ -7,7 +7,7 @@ For a bad region R the room used up, u(x) = sum phi(gap_f / r_f), is convex in t
 and a centre y at which the right-hand side is at least 1 for every region is good, as far as those regions are known. The
 cheapest such y is a linear program in y = factual + p - q with p, q >= 0. Solved again and again, around the last good
 centre and with the regions that its own answers still meet, it goes down to a centre that no small common move betters,
-where moves of one column at a time are stuck, and out of a corner between regions that are met by a hair.
+where moves of one column at a time are stuck, and out of a corner between regions that are only just met.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def nearest_around(geometry: Geometry, regions: BallRegions, x: Floats, window: 
     with np.errstate(over="ignore"):
         slope = (2.0 * gap[near] if geometry.square else np.sign(gap[near])) / axis
     slope[:, ~moving] = 0.0
-    if not np.isfinite(slope).all():  # a semi-axis so small that its inverse is no float
+    if not np.isfinite(slope).all():  # a semi-axis so small that its inverse is not a finite float
         return None
     low = np.where(moving, np.maximum(geometry.lower, x - window * axis), x)
     high = np.where(moving, np.minimum(geometry.upper, x + window * axis), x)

@@ -2,7 +2,7 @@
 
 Repair: from a node, take again and again the cheapest literal that clears a region the room still meets. Pull: bring
 every column back towards home as far as the regions allow: an exact line search, region by region. Polish: push a centre
-that is good up to a hair away from what it touches.
+that is nearly good away from what it touches.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ def polish(
     model: Ensemble, question: Question, geometry: Geometry, regions: BallRegions, x: Floats, steps: int, limit: int,
     stack: Stack, workspace: Workspace,
 ) -> float:  # fmt: skip
-    """Push a centre that is good up to a hair straight away from the regions it touches; its room is good if 0."""
+    """Push a centre that is nearly good straight away from the regions it touches; its room is good if 0."""
     for _ in range(steps):
         row = bad_region_at(model, question, geometry, regions, x, SURE, limit, stack, workspace)
         if row == ROW.NOTHING:
