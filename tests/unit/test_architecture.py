@@ -1,0 +1,227 @@
+"""The walls of the house: lengths, layers, cycles between packages, public names.
+
+Every check names its offenders. Those of today stand in a KNOWN set beside their check; the sets only ever shrink, and a
+name that no longer offends must leave them.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import tomllib
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+import elbowroom
+
+ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "src"
+MOST_LINES, MOST_FUNCTION_LINES = 400, 80
+
+# Functions that are longer than a page: each is waiting to be divided.
+KNOWN_LONG_FUNCTIONS = frozenset(
+    {
+        "elbowroom.certify.kept_kernels.explore",
+        "elbowroom.certify.tree_kernels.descend",
+        "elbowroom.problem.space.from_frame",
+        "elbowroom.search.trees.gains.collect_gains",
+        "elbowroom.search.trees.incumbent.ascend",
+        "elbowroom.search.trees.question.lay_out",
+    }
+)
+
+# Modules that no layer of the import contract names: they are to move into a layer.
+KNOWN_OUTSIDE_LAYERS = frozenset(
+    {
+        "elbowroom.attempt",
+        "elbowroom.chance",
+        "elbowroom.compiling",
+        "elbowroom.lean_compiler",
+        "elbowroom.version",
+        "elbowroom.warm",
+    }
+)
+
+# Packages that need each other, as groups.
+KNOWN_CYCLES = frozenset(
+    {
+        # `problem.slips` asks `chance` for sizes, `chance` knows the norms of `problem.distances`
+        frozenset({"elbowroom.chance", "elbowroom.problem"}),
+        # compiling beforehand asks whole questions, and asking compiles beforehand
+        frozenset({"elbowroom.explainer", "elbowroom.warm"}),
+        # solvers read the programs of Algorithm 1; the heuristic of one leaf stands among the trees but uses its encoders
+        frozenset({"elbowroom.search.adversarial", "elbowroom.search.solvers", "elbowroom.search.trees"}),
+    }
+)
+
+# Public names that docs/api.md does not mention.
+KNOWN_UNDOCUMENTED = frozenset({"Breakpoint", "ObliqueEnsemble"})
+
+
+def only_known(found: set[str] | set[frozenset[str]], known: frozenset[str] | frozenset[frozenset[str]]) -> None:
+    assert not found - known, f"new offenders: {sorted(map(_named, found - known))}"
+    assert not known - found, f"mended, so take them out of the KNOWN set: {sorted(map(_named, known - found))}"
+
+
+def _named(offender: str | frozenset[str]) -> str:
+    return offender if isinstance(offender, str) else " <-> ".join(sorted(offender))
+
+
+@cache
+def modules() -> dict[str, Path]:
+    """All modules by their dotted names; a package stands for its ``__init__``."""
+    found = {}
+    for path in sorted(SOURCE.rglob("*.py")):
+        parts = path.relative_to(SOURCE).with_suffix("").parts
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+@cache
+def tree_of(module: str) -> ast.Module:
+    return ast.parse(modules()[module].read_text(encoding="utf-8"))
+
+
+@cache
+def contracts() -> list[dict[str, object]]:
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    found: list[dict[str, object]] = settings["tool"]["importlinter"]["contracts"]
+    return found
+
+
+# ---- lengths ---------------------------------------------------------------------------------------------------------
+def test_no_file_is_longer_than_it_should_be() -> None:
+    long = {m for m, path in modules().items() if len(path.read_text(encoding="utf-8").splitlines()) > MOST_LINES}
+    only_known(long, frozenset())
+
+
+def test_no_function_is_longer_than_a_page() -> None:
+    long = {
+        f"{module}.{node.name}"
+        for module in modules()
+        for node in ast.walk(tree_of(module))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and (node.end_lineno or node.lineno) - node.lineno + 1 > MOST_FUNCTION_LINES
+    }
+    only_known(long, KNOWN_LONG_FUNCTIONS)
+
+
+# ---- layers ----------------------------------------------------------------------------------------------------------
+def test_every_module_is_inside_a_layer() -> None:
+    """The package itself is only the list of public names; everything else stands in a layer of the contract."""
+    (layers,) = [contract["layers"] for contract in contracts() if contract["type"] == "layers"]
+    assert isinstance(layers, list)
+    rooms = {name.strip(" ()") for layer in layers for name in re.split(r"[|:]", layer)}
+    assert rooms <= set(modules()), f"layers without a module: {sorted(rooms - set(modules()))}"
+    outside = {
+        module
+        for module in modules()
+        if module.split(".")[0] == "elbowroom"
+        and module != "elbowroom"
+        and not any(module == room or module.startswith(room + ".") for room in rooms)
+    }
+    only_known(outside, KNOWN_OUTSIDE_LAYERS)
+
+
+# ---- cycles ----------------------------------------------------------------------------------------------------------
+def imports_of(module: str) -> Iterator[str]:
+    """Modules that a module imports: at its top, inside functions, and for types alone."""
+    is_package = modules()[module].name == "__init__.py"
+    for node in ast.walk(tree_of(module)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name in modules())
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                parent = module.split(".")[: None if is_package and node.level == 1 else -node.level + is_package]
+                base = ".".join([*parent, *filter(None, [node.module])])
+            for alias in node.names:
+                name = f"{base}.{alias.name}"
+                if name in modules():
+                    yield name
+                elif base in modules():
+                    yield base
+
+
+@cache
+def room_of(module: str) -> str:
+    """The package of a module. A package that holds others is not one room: its own modules stand for themselves."""
+    names, package = set(modules()), module.rpartition(".")[0]
+    if modules()[module].name == "__init__.py":
+        package = module
+    folders = {m for m in names if modules()[m].name == "__init__.py"}
+    holds_others = any(m != package and m.startswith(package + ".") for m in folders)
+    return module if holds_others else package
+
+
+def cycles(graph: dict[str, set[str]]) -> set[frozenset[str]]:
+    """Groups of nodes that all reach each other."""
+
+    def reach(start: str) -> set[str]:
+        seen: set[str] = set()
+        pile = [start]
+        while pile:
+            for after in graph.get(pile.pop(), set()) - seen:
+                seen.add(after)
+                pile.append(after)
+        return seen
+
+    far = {node: reach(node) for node in graph}
+    return {
+        frozenset(other for other in far[node] if node in far.get(other, set())) for node in graph if node in far[node]
+    }
+
+
+def package_graph() -> dict[str, set[str]]:
+    """Which room imports which, without the imports that the contract of the layers ignores by name."""
+    ignored = {line for contract in contracts() for line in contract.get("ignore_imports", [])}  # type: ignore[attr-defined]
+    graph: dict[str, set[str]] = {room_of(module): set() for module in modules()}
+    for module in modules():
+        if module == "elbowroom":
+            continue  # the list of public names, each loaded on first use
+        for target in imports_of(module):
+            if f"{module} -> {target}" not in ignored and room_of(target) != room_of(module):
+                graph[room_of(module)].add(room_of(target))
+    return graph
+
+
+def test_no_packages_need_each_other() -> None:
+    only_known(cycles(package_graph()), KNOWN_CYCLES)
+
+
+def test_cycles_are_found_where_there_are_some() -> None:
+    assert cycles({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"a"}}) == {frozenset("bc")}
+    assert cycles({"a": {"b"}, "b": {"c"}, "c": set()}) == set()
+    graph = package_graph()
+    assert "elbowroom.problem" in graph["elbowroom.certify"]  # the graph is not empty by mistake
+    assert "elbowroom.search.contract" in graph["elbowroom.search.linear"]
+
+
+# ---- public names ----------------------------------------------------------------------------------------------------
+@pytest.fixture(scope="module")
+def documented() -> set[str]:
+    """Every name inside a code span of the page that lists the interface."""
+    text = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
+    return {name for span in re.findall(r"`([^`]+)`", text) for name in re.findall(r"[A-Za-z_]\w*", span)}
+
+
+def test_public_names_are_those_of_the_interface(documented: set[str]) -> None:
+    public = set(elbowroom.__all__) - {"__version__"}
+    only_known(public - documented, KNOWN_UNDOCUMENTED)
+    types = {name for name in documented if re.fullmatch(r"(?:[A-Z][a-z]+)+", name)}
+    assert types - public <= {"DataFrame", "None", "True", "False"}, "documented, but not public"
+
+
+def test_public_names_exist_and_nothing_else_is_offered() -> None:
+    assert len(set(elbowroom.__all__)) == len(elbowroom.__all__)
+    for name in elbowroom.__all__:
+        assert getattr(elbowroom, name) is not None
+    assert dir(elbowroom) == sorted(elbowroom.__all__)
+    checked = next(node for node in tree_of("elbowroom").body if isinstance(node, ast.If))  # what type checkers see
+    seen = {alias.name for node in checked.body if isinstance(node, ast.ImportFrom) for alias in node.names}
+    assert seen == set(elbowroom.__all__) - {"__version__"}
+    with pytest.raises(AttributeError, match="no_such_name"):
+        _ = elbowroom.no_such_name
