@@ -19,9 +19,9 @@ from elbowroom.importers import open_model
 from elbowroom.models import LinearModel, Model, ObliqueEnsemble, ReluNetwork, TreeEnsemble
 from elbowroom.numerics import Floats
 from elbowroom.problem import Body, Box, Direction, Distance, RecourseProblem, Room, Rule, Space, Target
-from elbowroom.problem.given import check_run, seconds_of, switch
+from elbowroom.problem.given import Radius, check_run, seconds_of, switch
 from elbowroom.problem.radii import ROOM_OF_NORM, parse_jump, parse_radii, parse_unit
-from elbowroom.problem.rooms import Radius, checked_radius, per_column
+from elbowroom.problem.rooms import checked_radius, per_column
 from elbowroom.problem.shapes import Shape
 from elbowroom.problem.slips import parse_tolerance
 from elbowroom.result import Frontier, KeptProbability, NoRegion, RadiusResult, Region, Verdict, Widening

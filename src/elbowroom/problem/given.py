@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 from enum import Enum
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -13,6 +13,7 @@ from elbowroom.errors import InputError
 from elbowroom.numerics import Floats
 
 E = TypeVar("E", bound=Enum)
+Radius: TypeAlias = "float | Mapping[str, float] | Sequence[float] | Floats"  # one for all columns, or one each
 
 
 def parse_enum(enum: type[E], value: E | str, what: str) -> E:

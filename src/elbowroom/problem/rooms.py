@@ -9,19 +9,17 @@ whole values inside; the category of a one-hot group stays fixed unless ``catego
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Self, TypeAlias, assert_never
+from typing import ClassVar, Self, assert_never
 
 import numpy as np
 
 from elbowroom.errors import InputError
 from elbowroom.numerics import BIGGEST, Floats
-from elbowroom.problem.given import PLAIN_NUMBER, number, unknown
+from elbowroom.problem.given import PLAIN_NUMBER, Radius, number, unknown
 from elbowroom.problem.shapes import Shape
 from elbowroom.problem.space import Space
-
-Radius: TypeAlias = "float | Mapping[str, float] | Sequence[float] | Floats"
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,19 +17,19 @@ import pandas as pd
 
 from elbowroom.errors import InputError
 from elbowroom.numerics import Bools, Floats, Ints
+from elbowroom.problem.declared import NO_OWN_BOUNDS, Declared, limits_of
 from elbowroom.problem.given import (
     by_name,
     by_position,
     column_of,
     is_list,
-    named,
     number,
     one_hot_groups,
     parse_enum,
     spread_of,
     unknown,
 )
-from elbowroom.problem.kinds import Direction, Kind, kind_of
+from elbowroom.problem.kinds import Direction, Kind
 
 
 @dataclass(frozen=True)
@@ -232,67 +232,44 @@ class Space:
         twice = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
         if twice:
             raise InputError(f"column names must differ; {twice} occur more than once")
-        group_columns = one_hot_groups(one_hot)
-        in_group = {m for members in group_columns.values() for m in members}
-        fixed = named(immutable, [*names, *group_columns], "immutable")
-        for g, members in group_columns.items():
-            if g in fixed:
-                fixed |= set(members)
-        up, down = named(increasing, names, "increasing"), named(decreasing, names, "decreasing")
-        whole, zero_one, real = (
-            named(integer, names, "integer"),
-            named(binary, names, "binary") | in_group,
-            named(numeric, names, "numeric"),
+        declared = Declared.of(
+            names,
+            one_hot_groups(one_hot),
+            fixed=immutable,
+            increasing=increasing,
+            decreasing=decreasing,
+            integer=integer,
+            binary=binary,
+            numeric=numeric,
         )
-        torn = (whole & zero_one) | (whole & real) | (zero_one & real)
-        if torn:
-            raise InputError(f"columns {sorted(torn)} are declared to be of two kinds; a column has one")
-        if up & down:
-            raise InputError(
-                f"columns {sorted(up & down)} cannot be both increasing and decreasing; declare them immutable instead"
-            )
         if not isinstance(bounds, Mapping) and bounds not in ("data", "none"):
             raise InputError(
                 f'bounds={bounds!r} is unknown; use "data", "none" or a mapping from column to (low, high)'
             )
         own_bounds = by_name({} if isinstance(bounds, str) else bounds, names, "bounds")
         own_scale = by_name({} if isinstance(scale, str) else scale, names, "scale")
-        prices = by_name(weights or {}, [*names, *group_columns], "weights")
+        prices = by_name(weights or {}, [*names, *declared.groups], "weights")
         own_units = by_name(units or {}, names, "units")
         features = []
         for column, name in zip(frame.columns, names, strict=True):
             values = column_of(frame[column], name)
-            kind = kind_of(name, frame[column], values, whole, zero_one, real)
-            low, high = float(values.min()), float(values.max())
+            kind = declared.kind(name, frame[column], values)
+            low, high = limits_of(name, kind, values, bounds == "none", own_bounds.get(name, NO_OWN_BOUNDS))
             spread = spread_of(values, scale if isinstance(scale, str) else "range")
-            if kind is Kind.BINARY:
-                low, high = 0.0, 1.0
-            elif bounds == "none":
-                low, high = -math.inf, math.inf
-            if name in own_bounds:
-                pair = own_bounds[name]
-                if not (isinstance(pair, Sequence) and len(pair) == 2):
-                    raise InputError(f"bounds of {name!r} must be a pair (low, high), not {pair!r}")
-                low = low if pair[0] is None else number(pair[0], f"lower bound of {name!r}")
-                high = high if pair[1] is None else number(pair[1], f"upper bound of {name!r}")
             features.append(
                 Feature(
                     name,
                     kind,
                     low,
                     high,
-                    immutable=name in fixed,
-                    direction=Direction.INCREASING
-                    if name in up
-                    else Direction.DECREASING
-                    if name in down
-                    else Direction.ANY,
+                    immutable=name in declared.fixed,
+                    direction=declared.direction(name),
                     scale=own_scale.get(name, spread if spread > 0 and math.isfinite(spread) else 1.0),
                     weight=prices.get(name, 1.0),
                     unit=own_units.get(name),
                 )
             )
-        groups = tuple(Group(g, members, prices.get(g, 1.0)) for g, members in group_columns.items())
+        groups = tuple(Group(g, members, prices.get(g, 1.0)) for g, members in declared.groups.items())
         return cls(tuple(features), groups)
 
     def select(self, names: Sequence[str]) -> Space:

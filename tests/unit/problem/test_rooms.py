@@ -27,7 +27,7 @@ SPACE = Space(
 
 def body_of(room: object, center: list[float]) -> Body:
     walls = room.walls(SPACE)  # type: ignore[attr-defined]
-    return Body.around(np.array(center), walls, SPACE.lower, SPACE.upper, SPACE.whole, SPACE.members)
+    return Body.around(np.array(center), walls, SPACE.lower, SPACE.upper, SPACE.whole_room, SPACE.members)
 
 
 def test_scalar_radius_counts_in_scales_and_mapping_in_raw_units() -> None:

@@ -129,17 +129,17 @@ def test_rules_are_not_shifted_and_the_kept_value_is_that_of_the_row() -> None:
 
 
 @pytest.mark.parametrize(
-    ("shift", "axes", "power", "inside"),
+    ("shift", "axes", "shape", "inside"),
     [
-        ([3.0, 4.0], [5.0, 5.0], 2, True),
-        ([3.0, 4.0], [5.0, np.nextafter(5.0, 0.0)], 2, False),
-        ([1.0, 1.0, 1.0], [3.0, 3.0, 3.0], 1, True),
-        ([1.0, 1.0, 1.0], [3.0, 3.0, np.nextafter(3.0, 0.0)], 1, False),
-        ([0.1, 0.2], [0.3, 0.3], 1, False),  # as floats, 0.1 + 0.2 exceeds 0.3
+        ([3.0, 4.0], [5.0, 5.0], Shape.BALL, True),
+        ([3.0, 4.0], [5.0, np.nextafter(5.0, 0.0)], Shape.BALL, False),
+        ([1.0, 1.0, 1.0], [3.0, 3.0, 3.0], Shape.DIAMOND, True),
+        ([1.0, 1.0, 1.0], [3.0, 3.0, np.nextafter(3.0, 0.0)], Shape.DIAMOND, False),
+        ([0.1, 0.2], [0.3, 0.3], Shape.DIAMOND, False),  # as floats, 0.1 + 0.2 exceeds 0.3
     ],
 )
 def test_shifts_on_the_surface_are_decided_exactly(
-    shift: list[float], axes: list[float], power: int, inside: bool
+    shift: list[float], axes: list[float], shape: Shape, inside: bool
 ) -> None:
     low, size = np.array(shift), np.array(axes)
-    assert _reachable(low / size, low, size, power) == inside
+    assert _reachable(shape, low / size, low, size) == inside
