@@ -24,6 +24,7 @@ Bools = npt.NDArray[np.bool_]
 
 EPS: Final = float(np.finfo(np.float64).eps)  # 2^-52, twice the unit roundoff: every use below is generous by 2
 TINY: Final = float(np.finfo(np.float64).tiny)
+WHOLE_SPACING: Final = 2.0**52  # from here on neighbouring floats are whole numbers
 BIGGEST: Final = float(np.finfo(np.float64).max)
 
 
@@ -57,6 +58,13 @@ def next_up(x: npt.ArrayLike) -> Floats:
 def next_down(x: npt.ArrayLike) -> Floats:
     """The next smaller float64."""
     return np.asarray(np.nextafter(x, -np.inf), dtype=np.float64)
+
+
+def next_value(x: npt.ArrayLike, whole: npt.ArrayLike) -> Floats:
+    """The next larger float64, or the whole number after a whole number where ``whole``."""
+    x = np.asarray(x, dtype=np.float64)
+    after = next_up(x)
+    return np.where(np.asarray(whole) & (np.abs(x) < WHOLE_SPACING), x + 1.0, after)
 
 
 def ordinal(x: npt.ArrayLike) -> Ints:
@@ -96,7 +104,7 @@ def last_float_where(
     return np.where(at_high, np.inf, np.where(at_low, edge, -np.inf))
 
 
-def _sum_with_error(a: Floats, b: Floats) -> tuple[Floats, Floats]:
+def two_sum(a: Floats, b: Floats) -> tuple[Floats, Floats]:
     """Knuth's TwoSum: a + b = s + e exactly, s the rounded sum."""
     s = a + b
     t = s - a
@@ -105,9 +113,20 @@ def _sum_with_error(a: Floats, b: Floats) -> tuple[Floats, Floats]:
 
 def inner_interval(center: Floats, down: Floats, up: Floats) -> tuple[Floats, Floats]:
     """Smallest and largest float of the closed real interval [center - down, center + up]: rounded inwards, exactly."""
-    low, low_error = _sum_with_error(center, -down)
-    high, high_error = _sum_with_error(center, up)
+    low, low_error = two_sum(center, -down)
+    high, high_error = two_sum(center, up)
     return np.where(low_error > 0, next_up(low), low), np.where(high_error < 0, next_down(high), high)
+
+
+def room_ends(
+    center: Floats, down: Floats, up: Floats, lower: Floats, upper: Floats, whole: Bools
+) -> tuple[Floats, Floats]:
+    """Smallest and largest value of a room around its centre, column by column: rounded inwards, clipped to [lower, upper],
+    whole where declared. The centre is always inside its own room."""
+    low, high = inner_interval(center, down, up)
+    low, high = np.maximum(low, lower), np.minimum(high, upper)
+    low, high = np.where(whole, np.ceil(low), low), np.where(whole, np.floor(high), high)
+    return np.minimum(low, center), np.maximum(high, center)
 
 
 def sum_up(x: Floats, axis: int | None = None) -> Floats:

@@ -15,12 +15,11 @@ import numpy as np
 from elbowroom.certify.tree_kernels import Meeting, RegionArrays, restrict_leaves
 from elbowroom.models import TreeEnsemble
 from elbowroom.models.trees import Leaves
-from elbowroom.numerics import Floats, Ints, next_up
+from elbowroom.numerics import Floats, Ints, next_value
 from elbowroom.problem import Body
 from elbowroom.problem.shapes import is_round, phi
 
 _FIRST_ENTRIES = 4096  # room for partial ranges; if there are more, the second attempt has enough
-_WHOLE_SPACING = 2.0**52  # from here on neighbouring floats are whole numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +61,7 @@ class Cells:
                 columns.append(f)
                 lasts.append(last)
                 firsts.append(
-                    np.concatenate([[0.0 if in_group[f] else body.lower[f]], _after(last[:-1], body.whole[f])])
+                    np.concatenate([[0.0 if in_group[f] else body.lower[f]], next_value(last[:-1], body.whole[f])])
                 )
         start = np.cumsum([0, *(last.size for last in lasts)], dtype=np.int64)
         active = np.array(columns, dtype=np.int64)
@@ -114,11 +113,12 @@ class Cells:
 def _restricted(leaves: Leaves, body: Body, columns: Ints, start: Ints, last: Floats) -> tuple[Ints, Ints, Ints, Ints]:
     """Leaves of each tree that meet the region: tree_start, rows, entry_start, and (3, entries) of partial ranges."""
     n_leaves = leaves.lower.shape[0]
+    n_trees = leaves.n_trees
     region = RegionArrays(lower=body.lower, upper=body.upper, columns=columns, start=start, last=last)
     size = _FIRST_ENTRIES
     while True:
         found = Meeting(
-            tree_start=np.zeros(leaves.n_trees + 1, np.int64),
+            tree_start=np.zeros(n_trees + 1, np.int64),
             rows=np.zeros(n_leaves, np.int64),
             entry_start=np.zeros(n_leaves + 1, np.int64),
             entries=np.zeros((3, size), np.int64),
@@ -135,13 +135,6 @@ def _last_values(cuts: Floats, body: Body, f: int) -> Floats:
     low, high = body.lower[f], body.upper[f]
     inside = np.floor(cuts) if body.whole[f] else cuts
     return np.append(np.unique(inside[(inside >= low) & (inside < high)]) + 0.0, high)
-
-
-def _after(value: Floats, whole: bool) -> Floats:
-    """The next value after ``value``: the next float, or the next whole number."""
-    if not whole:
-        return next_up(value)
-    return np.where(np.abs(value) < _WHOLE_SPACING, value + 1.0, next_up(value))
 
 
 def _costs(body: Body, columns: Ints, start: Ints, first: Floats, last: Floats, grouped: Floats) -> Floats:

@@ -93,6 +93,8 @@ def _smallest_margin(
     """A lower bound >= 0 on margin - slack over the body, or a point where it is negative, or None: out of time."""
     order, tree_start = _by_value(cells, value)
     n_leaves, n_active, n_trees = order.size, cells.columns.size, tree_start.size - 1
+    # Costs are sums of at most n_active nonnegative terms, each correct to a few roundings: 1e-12 per term is plenty.
+    limit = 1.0 + 1e-12 * (n_active + 4) if is_round(body.shape) else math.inf
     # One more tree with a single leaf of value 0: resolving it makes the whole region the first range that is judged.
     sorted_value = np.append(value[cells.rows], 0.0)
     arrays = CellArrays(
@@ -121,8 +123,6 @@ def _smallest_margin(
     stack.begin[0] = np.append(tree_start, n_leaves + 1)
     stack.pool[: n_leaves + 1] = np.append(order, n_leaves)
     stack.branch[0], stack.position[0] = n_trees, n_leaves
-    # Costs are sums of at most n_active nonnegative terms, each correct to a few roundings: 1e-12 per term is plenty.
-    limit = 1.0 + 1e-12 * (n_active + 4) if is_round(body.shape) else math.inf
     while True:
         state = descend(arrays, stack, sorted_value, base, slack, limit, _SHARE)
         if state == FINISHED:

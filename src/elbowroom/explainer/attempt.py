@@ -34,11 +34,11 @@ class CertifyingReferee:
     def __call__(self, center: Floats, seconds: float | None = None, /) -> Verdict:
         """Judge a candidate, in so many seconds; the best accepted one is the answer."""
         center = np.asarray(center, dtype=np.float64) + 0.0
+        left = max(self.clock.remaining, MOMENT)
+        seconds = left if seconds is None else min(left, max(seconds, 0.0))
         trouble = self.problem.why_inadmissible(center)
         if trouble is not None:
             return Inadmissible(trouble)
-        left = max(self.clock.remaining, MOMENT)
-        seconds = left if seconds is None else min(left, max(seconds, 0.0))
         verdict = certify(self.problem.model, self.problem.target, self.problem.body(center), seconds)
         if isinstance(verdict, Certificate):
             distance = self.problem.measure(center)
@@ -99,9 +99,9 @@ class Attempt:
         problem = self.problem
         if problem.trouble is not None:
             return Ending("limits", math.inf, problem.trouble)
-        if not problem.admissible(problem.factual):
-            return None
         verdict = self.referee(problem.factual)
+        if isinstance(verdict, Inadmissible):
+            return None
         if isinstance(verdict, Certificate):
             return Ending("factual", 0.0)
         if not bool((problem.lower == problem.upper).all()):

@@ -19,7 +19,7 @@ from elbowroom.importers import open_model
 from elbowroom.models import LinearModel, Model, ObliqueEnsemble, ReluNetwork, TreeEnsemble
 from elbowroom.numerics import Floats
 from elbowroom.problem import Body, Box, Direction, Distance, RecourseProblem, Room, Rule, Space, Target
-from elbowroom.problem.given import Radius, check_run, seconds_of, switch
+from elbowroom.problem.given import Radius, check_run, parse_enum, seconds_of, switch
 from elbowroom.problem.radii import ROOM_OF_NORM, parse_jump, parse_radii, parse_unit
 from elbowroom.problem.rooms import checked_radius, per_column
 from elbowroom.problem.shapes import Shape
@@ -73,7 +73,7 @@ class Explainer:
     ) -> Region | NoRegion:
         """The closest centre whose whole room has the wanted class; see `Region` and `NoRegion`."""
         check_run(seed, on_progress)
-        seconds, chosen = seconds_of(time_limit), Method.parse(method)
+        seconds, chosen = seconds_of(time_limit), parse_enum(Method, method, "method")
         if len(self.model.info.classes) == 1 and target is None:
             return single_class(self.model, self._space, row, room, distance)
         problem = RecourseProblem.ask(self.model, self._space, row, room, target, distance, rules)
@@ -125,7 +125,7 @@ class Explainer:
         from elbowroom.search.frontier import Front, Known, Point, told_as
 
         check_run(seed, on_progress)
-        seconds, chosen, sizes = seconds_of(time_limit), Method.parse(method), parse_radii(radii)
+        seconds, chosen, sizes = seconds_of(time_limit), parse_enum(Method, method, "method"), parse_radii(radii)
         least, with_jumps = parse_jump(smallest_jump), switch(breakpoints, "breakpoints")
         unit, unit_name = parse_unit(room, self._space)
         if len(self.model.info.classes) == 1 and target is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import assert_never
 
-from elbowroom.errors import InputError, UnsupportedModel
+from elbowroom.errors import UnsupportedModel
 from elbowroom.models import Model, TreeEnsemble
 from elbowroom.search.contract import Engine
 from elbowroom.search.engines import engine_for
@@ -19,15 +19,6 @@ class Method(Enum):
     ADVERSARIAL_SCIP = "adversarial-scip"
     ADVERSARIAL_GUROBI = "adversarial-gurobi"
     ONE_LEAF = "one_leaf"
-
-    @classmethod
-    def parse(cls, value: Method | str) -> Method:
-        if isinstance(value, cls):
-            return value
-        try:
-            return cls(value)
-        except ValueError:
-            raise InputError(f"method={value!r} is unknown; use one of {[m.value for m in cls]}") from None
 
     def engine(self, model: Model) -> Engine:
         """A new engine for questions about a model; a solver that is missing is noticed here."""

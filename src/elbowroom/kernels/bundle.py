@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final, TypeVar
 
 import numpy as np
 from llvmlite import ir
@@ -27,7 +27,6 @@ from numba.extending import (
     lower_getattr_generic,
     models,
     register_model,
-    typeof_impl,
     unbox,
 )
 from numba.np import arrayobj
@@ -35,6 +34,8 @@ from numba.np.numpy_support import from_dtype
 
 WORD = ir.IntType(64)
 NUMBER = -1  # in place of a number of dimensions
+B = TypeVar("B", bound="Bundle")
+_HOLDS: Final = {"Floats": np.float64, "Ints": np.int64, "Words": np.uint64, "Shorts": np.int32}
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,15 +58,31 @@ class Bundle:
         words = np.array(table, dtype=np.int64)
         object.__setattr__(self, "_table", words)
         object.__setattr__(self, "_address", words.ctypes.data)
-        object.__setattr__(self, "_type", _type_of(type(self).__name__, tuple(members)))
+        # numba's dispatcher looks for this attribute itself: a call needs no Python code to learn the types of its bundles
+        object.__setattr__(self, "_numba_type_", _type_of(type(self).__name__, tuple(members)))
 
     def _fields(self) -> Iterator[tuple[str, Any]]:
-        for field in fields(self):
-            yield field.name, getattr(self, field.name)
+        for part in fields(self):
+            yield part.name, getattr(self, part.name)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copies and pickles are made anew: addresses mean nothing to another object or process."""
         return type(self), tuple(value for _, value in self._fields())
+
+
+# ---- scratch arrays ------------------------------------------------------------------------------------------------------
+def array(*shape: str | int, fill: int = 0) -> Any:
+    """A field of a bundle of scratch arrays: its shape, in sizes that are named or given, and what it holds at first."""
+    return field(metadata={"shape": shape, "fill": fill})
+
+
+def blank(kind: type[B], **sizes: int) -> B:
+    """A bundle of fresh arrays, one per field, in the named sizes. The annotation of a field says what its array holds."""
+    made = {}
+    for part in fields(kind):
+        shape = tuple(sizes[size] if isinstance(size, str) else size for size in part.metadata["shape"])
+        made[part.name] = np.full(shape, part.metadata["fill"], _HOLDS[str(part.type)])
+    return kind(**made)
 
 
 # ---- what kernels see -----------------------------------------------------------------------------------------------
@@ -92,12 +109,6 @@ def _type_of(name: str, members: tuple[tuple[str, np.dtype[Any], int], ...]) -> 
         scalar = from_dtype(dtype)
         kinds.append((member, scalar if ndim == NUMBER else types.Array(scalar, ndim, "C")))
     return BundleType(name, tuple(kinds))
-
-
-@typeof_impl.register(Bundle)
-def _typeof(value: Any, context: object) -> BundleType:
-    kind: BundleType = value._type
-    return kind
 
 
 @register_model(BundleType)

@@ -116,14 +116,15 @@ def tree_margins(model: TreeEnsemble | ObliqueEnsemble, target: int, probability
     """Per-leaf margins. Sums of leaf values that need no rounding in any order keep exact ties; others get a slack."""
     c = contrast(model.info, target, probability)
     leaves = model.leaves
+    n_trees = leaves.n_trees
     value = leaves.value @ c.matrix.T  # one or two nonzeros per row: each entry is one rounded difference
     threshold = c.threshold * model.divisor
     if probability is not None and model.info.link is Link.IDENTITY:
         parts = np.concatenate([leaves.value[:, target], model.base[target : target + 1]])
-        threshold = np.array([least_sum(probability, model.divisor, parts, leaves.n_trees + 2)])
+        threshold = np.array([least_sum(probability, model.divisor, parts, n_trees + 2)])
     base = model.base @ c.matrix.T - threshold
     biggest = np.zeros(len(threshold))
-    for k in range(leaves.n_trees):
+    for k in range(n_trees):
         rows = np.abs(leaves.value[leaves.offsets[k] : leaves.offsets[k + 1]]) @ np.abs(c.matrix).T
         biggest += rows.max(axis=0)
     biggest += np.abs(model.base) @ np.abs(c.matrix).T + np.abs(threshold)
@@ -131,7 +132,7 @@ def tree_margins(model: TreeEnsemble | ObliqueEnsemble, target: int, probability
     for j in range(len(threshold)):
         used = np.flatnonzero(c.matrix[j])
         parts = np.concatenate([leaves.value[:, used].ravel(), model.base[used], threshold[j : j + 1]])
-        if leaves.n_trees == 1 and not model.base.any() and model.divisor == 1.0 and not model.info.evaluation_error:
+        if n_trees == 1 and not model.base.any() and model.divisor == 1.0 and not model.info.evaluation_error:
             # One tree: two stored numbers are compared, and the sign of a rounded difference is exact.
             # A tie that loses needs a positive difference: ask for half the smallest one that occurs.
             difference = value[:, j] + base[j]
@@ -139,12 +140,12 @@ def tree_margins(model: TreeEnsemble | ObliqueEnsemble, target: int, probability
             smallest = float(positive.min()) if positive.size else 1.0
             exact, quantum = True, smallest / 2
         else:
-            exact = sums_are_exact(parts, (leaves.n_trees + 2) * len(used)) and c.slack[j] == 0.0
+            exact = sums_are_exact(parts, (n_trees + 2) * len(used)) and c.slack[j] == 0.0
             quantum = smallest_quantum(parts) or 1.0  # nothing but zeros: every margin is 0, and a tie that loses
         if exact:
             slack[j] = 0.0 if c.tie_is_good[j] else quantum / 2
         else:
-            slack[j] = 2 * gamma(leaves.n_trees + 8) * biggest[j] + c.slack[j] * model.divisor
+            slack[j] = 2 * gamma(n_trees + 8) * biggest[j] + c.slack[j] * model.divisor
     return TreeMargins(value, base, slack)
 
 

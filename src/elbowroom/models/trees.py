@@ -83,7 +83,7 @@ class TreeEnsemble:
 
     @cached_property
     def leaves(self) -> Leaves:
-        n = self.info.n_features
+        n = len(self.info.names)
         lowers: list[Floats] = []
         uppers: list[Floats] = []
         nodes: list[int] = []

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from elbowroom.numerics import Bools, Floats, Ints, inner_interval
+from elbowroom.numerics import Bools, Floats, Ints, room_ends
 from elbowroom.problem.rooms import Walls
 from elbowroom.problem.shapes import Shape, is_round, sample, spent, spent_exactly
 
@@ -35,14 +35,11 @@ class Body:
     ) -> Body:
         """The room with its centre at ``center``, clipped to [lower, upper]."""
         center = np.array(center, dtype=np.float64) + 0.0
-        low, high = inner_interval(center, walls.down, walls.up)
-        low, high = np.maximum(low, lower), np.minimum(high, upper)
-        low, high = np.where(whole, np.ceil(low), low), np.where(whole, np.floor(high), high)
-        low, high = np.minimum(low, center), np.maximum(high, center)  # the centre is always inside its own room
-        free = tuple(groups[g] for g in walls.free_groups)
+        low, high = room_ends(center, walls.down, walls.up, lower, upper, whole)
+        free = [groups[g] for g in walls.free_groups]
         for members in free:
             low[members], high[members] = lower[members], upper[members]
-        return cls(center, low + 0.0, high + 0.0, walls.shape, np.array(walls.up), np.array(whole), free)
+        return cls(center, low + 0.0, high + 0.0, walls.shape, np.array(walls.up), np.array(whole), tuple(free))
 
     @property
     def moving(self) -> Bools:

@@ -20,7 +20,7 @@ from typing import Final
 
 import numpy as np
 
-from elbowroom.numerics import Bools, Floats
+from elbowroom.numerics import Floats
 from elbowroom.problem.space import Space
 
 ROW_SLACK: Final = 1e-9  # a row may be missed by this share of the size of its terms, sum |a_f x_f|: their rounding
@@ -120,7 +120,7 @@ class Conditions:
     def broken_by(self, space: Space, factual: Floats, center: Floats) -> str | None:
         """The first condition that a centre breaks, in words; None if it obeys all. Exact; rows to rounding."""
         if self.most_changes is not None:
-            changes = int(changed(space, factual, center).sum())
+            changes = int(space.changed(factual, center).sum())
             if changes > self.most_changes:
                 return f"{_source_of_limit(self.most_changes)} is broken: {changes} change"
         for row in self.rows:
@@ -150,13 +150,6 @@ class Conditions:
         ):
             if not taken:
                 yield from (f"{name}: {part.source}" for part in parts)
-
-
-def changed(space: Space, factual: Floats, center: Floats) -> Bools:
-    """What a limit on changes counts: columns outside groups that differ from the factual at all, then groups that do."""
-    differs = center != factual
-    groups = [bool(differs[members].any()) for members in space.members]
-    return np.concatenate([differs & (space.group_of < 0), np.array(groups, dtype=np.bool_)])
 
 
 def changes_in_words(most: int) -> str:

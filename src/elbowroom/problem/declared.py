@@ -15,7 +15,6 @@ from elbowroom.numerics import Floats
 from elbowroom.problem.given import named, number
 from elbowroom.problem.kinds import Direction, Kind
 
-
 NO_OWN_BOUNDS: Final = (None, None)
 
 

@@ -12,7 +12,7 @@ from elbowroom.errors import InputError
 from elbowroom.models.base import Label, Model
 from elbowroom.numerics import Bools, Floats
 from elbowroom.problem.body import Body
-from elbowroom.problem.conditions import Conditions, changed
+from elbowroom.problem.conditions import Conditions
 from elbowroom.problem.distances import Distance, Metric
 from elbowroom.problem.kinds import Direction
 from elbowroom.problem.rooms import Room, Walls
@@ -49,16 +49,17 @@ class RecourseProblem:
         if not isinstance(room, Room):
             raise InputError(f"room={room!r}: give Box(...), Ball(...) or Diamond(...)")
         factual = space.row(row)
-        if target is None:
-            target = Target.other(model.info, _class_of(model, factual))
+        wanted = (
+            Target.other(model.info, _class_of(model, factual)) if target is None else Target.parse(target, model.info)
+        )
         return cls(
             model=model,
             space=space,
             factual=factual,
-            target=Target.parse(target, model.info),
+            target=wanted,
             room=room,
             distance=Distance.parse(distance),
-            rules=parse_rules(rules),
+            rules=() if rules == () else parse_rules(rules),
         )
 
     def __post_init__(self) -> None:
@@ -66,7 +67,8 @@ class RecourseProblem:
             raise InputError(
                 f"the space has columns {list(self.space.names)}, the model has {list(self.model.info.names)}"
             )
-        check_rules(self.rules)
+        if self.rules:
+            check_rules(self.rules)
         _ = self.conditions, self.walls, self.target_index
 
     @cached_property
@@ -81,7 +83,8 @@ class RecourseProblem:
     @cached_property
     def conditions(self) -> Conditions:
         """What the rules come down to; engines read this instead of the rules."""
-        return Conditions.merged(rule.lower(self.space, self.factual) for rule in self.rules)
+        parts = [rule.lower(self.space, self.factual) for rule in self.rules]
+        return Conditions.merged(parts) if parts else Conditions()
 
     @cached_property
     def walls(self) -> Walls:
@@ -141,7 +144,7 @@ class RecourseProblem:
 
     def changed(self, center: Floats) -> Bools:
         """What `AtMost` counts: columns outside groups that differ from the factual at all, then groups that do."""
-        return changed(self.space, self.factual, center)
+        return self.space.changed(self.factual, center)
 
     def admissible(self, center: Floats) -> bool:
         """True if the centre obeys limits, whole numbers, one-hot groups and rules (exactly; linear rules to rounding)."""
@@ -161,7 +164,7 @@ class RecourseProblem:
         for group, members in zip(space.groups, space.members, strict=True):
             if center[members].sum() != 1.0:
                 return f"one-hot group {group.name!r}: its columns add up to {center[members].sum()}, not to 1"
-        return self.conditions.broken_by(space, self.factual, center)
+        return self.conditions.broken_by(space, self.factual, center) if self.rules else None
 
     def _outside(self, f: int, value: float) -> str:
         name, direction = self.space.names[f], self.space.features[f].direction

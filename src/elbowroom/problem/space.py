@@ -192,6 +192,12 @@ class Space:
         """Column positions of each group."""
         return tuple(np.array([self.position[m] for m in g.members], dtype=np.int64) for g in self.groups)
 
+    def changed(self, factual: Floats, center: Floats) -> Bools:
+        """What a limit on changes counts: columns outside groups that differ from the factual at all, then groups that do."""
+        differs = center != factual
+        groups = [bool(differs[members].any()) for members in self.members]
+        return np.concatenate([differs & (self.group_of < 0), np.array(groups, dtype=np.bool_)])
+
     # ---- construction ---------------------------------------------------------------------------------------------
     @classmethod
     def plain(cls, names: Sequence[str]) -> Space:

@@ -96,7 +96,7 @@ def refusal(problem: RecourseProblem, who: str, shapes: Collection[Shape], takes
     unknown = unknown_to(who, shapes, problem.walls.shape)
     if unknown is not None:
         return unknown
-    beyond = problem.conditions.beyond(takes)
+    beyond = problem.conditions.beyond(takes) if problem.rules else None
     if beyond is None:
         return None
     return f"{who} does not take {beyond}; leave the rule out, or try another method"

@@ -28,7 +28,6 @@ from elbowroom.search.trees.heap import HEAP, Nodes, Range, push
 from elbowroom.search.trees.limits import (
     LONG_CALL,
     MAIN_PER_NEIGHBOURHOOD,
-    MOST_IN_RESERVE,
     MOST_SHARE,
     POOL_BYTES,
     ROUNDING,
@@ -75,7 +74,10 @@ class Kernels(Protocol):
     home: Range
     root_low: Range
     root_high: Range
-    longest_call: float  # seconds; 0 where calls are short
+
+    @property
+    def out_of_time(self) -> bool:
+        """True if another call may pass the time limit: none is interrupted."""
 
     @property
     def regions(self) -> LearnedRegions: ...
@@ -166,11 +168,6 @@ class Drive:
         total = min(self.bound, self.budget, self.unsettled) * (1.0 - ROUNDING)
         return math.sqrt(total) if self.problem.distance is Distance.L2 else total
 
-    @property
-    def out_of_time(self) -> bool:
-        """True if another call of a kernel may pass the time limit: none is interrupted."""
-        return self.clock.remaining <= min(self.kernels.longest_call, MOST_IN_RESERVE * self.clock.time_limit)
-
     # ---- the plan -----------------------------------------------------------------------------------------------------
     def run(self, strategy: Strategy) -> Ending:
         try:
@@ -180,7 +177,7 @@ class Drive:
         return self._ending(strategy)
 
     def _plan(self, strategy: Strategy) -> None:
-        if self.out_of_time:
+        if self.kernels.out_of_time:
             self.reason = "the time limit was reached before the search began"
             return
         if self.question.changes < 0:
@@ -213,7 +210,7 @@ class Drive:
         if total < self.best:
             self.best, self.best_x = total, x.copy()
             self.memory.remember(center)
-            self.clock.report(lower_bound=self.lower_bound, best_distance=self.problem.measure(center))
+            self.clock.report(lower_bound=self.lower_bound, best_distance=self.referee.distance)
         return verdict
 
     def offer(self, x: Range) -> Verdict:
@@ -256,7 +253,7 @@ class Drive:
             if stop == STOP.FULL and self.nodes.free_rows < self.kernels.schedule.rows_per_split:
                 self.reason = "the open nodes of the search fill the memory they may use"
                 return False
-            if self.out_of_time:
+            if self.kernels.out_of_time:
                 self.reason = "the time limit was reached"
                 return False
             if self.main_nodes >= target and math.isinf(self.kernels.held_key):
@@ -274,7 +271,7 @@ class Drive:
         nodes = Nodes.of(schedule.rows_of_neighbourhood, self.n_dims, kernels.kind)
         push(nodes, low, high, self.question.constant, 0)
         before, stop = kernels.nodes, STOP.PAUSED
-        while not self.out_of_time and stop != STOP.EMPTY:
+        while not self.kernels.out_of_time and stop != STOP.EMPTY:
             left = schedule.neighbourhood_nodes - (kernels.nodes - before)
             if left <= 0 and math.isinf(kernels.held_key):
                 break

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from elbowroom.kernels.warm import announce, is_loaded, without_collection
+from elbowroom.kernels.kernel import PLAIN
+from elbowroom.kernels.warm import announce, without_collection
 from elbowroom.models.tiny import two_stumps
 from elbowroom.problem import RecourseProblem, Takes
 from elbowroom.problem.shapes import Shape, is_round
@@ -26,13 +27,13 @@ class TreeEngine:
             self._memory[memory.target_index, memory.probability] = memory
 
     def refuses(self, problem: RecourseProblem) -> str | None:
-        return refusal(problem, f"the engine for {_rooms(problem.walls.shape)} on trees", SHAPES, TAKES)
+        return refusal(problem, "the engine for trees", SHAPES, TAKES)
 
     def prepare(self, shape: Shape) -> None:
         largest = largest_kernel(shape)
-        if is_loaded(largest):
+        if PLAIN or largest.signatures:  # what this process has run once is loaded
             return
-        announce(largest, f"{_rooms(shape)} on trees")
+        announce(largest, "balls and diamonds on trees" if is_round(shape) else "boxes on trees")
         with without_collection():
             rehearse(TreeEngine(), two_stumps(), shape)
 
@@ -63,7 +64,3 @@ def largest_kernel(shape: Shape) -> Any:
     from elbowroom.search.trees.boxes.expand import expand
 
     return expand
-
-
-def _rooms(shape: Shape) -> str:
-    return "balls and diamonds" if shape in SHAPES and is_round(shape) else "boxes"

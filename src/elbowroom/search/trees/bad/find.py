@@ -12,9 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-import numpy as np
-
-from elbowroom.kernels.bundle import Bundle
+from elbowroom.kernels.bundle import Bundle, array
 from elbowroom.kernels.kernel import inlined, inner_kernel
 from elbowroom.kernels.tools import Words, int64, leading_zeros, lowest
 from elbowroom.numerics import Ints
@@ -38,14 +36,9 @@ FINDING: Final = _Finding()
 class Stack(Bundle):
     """Sub-ranges still to be looked at, with their leaves."""
 
-    low: Ints  # (depth, dims)
-    high: Ints
-    leaves: Words  # (depth, words)
-
-    @classmethod
-    def of(cls, depth: int, n_dims: int, n_words: int) -> Stack:
-        shape = (depth, n_dims)
-        return cls(np.zeros(shape, np.int64), np.zeros(shape, np.int64), np.zeros((depth, n_words), np.uint64))
+    low: Ints = array("depth", "dims")
+    high: Ints = array("depth", "dims")
+    leaves: Words = array("depth", "words")
 
 
 Reach = Callable[[Ensemble, Any, Stack, int], bool]

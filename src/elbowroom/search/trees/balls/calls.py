@@ -10,15 +10,18 @@ import numpy.typing as npt
 
 from elbowroom.numerics import Floats, Ints
 from elbowroom.problem import Distance, RecourseProblem
-from elbowroom.search.trees.bad.adversary import Adversary
+from elbowroom.search.contract import Clock
 from elbowroom.search.trees.bad.one_hot import one_hot_possible
-from elbowroom.search.trees.balls.bounds.pushed import question_of_cells
+from elbowroom.search.trees.balls.candidates.repair import UNFINISHED
 from elbowroom.search.trees.balls.geometry import KIND, Geometry
-from elbowroom.search.trees.balls.kernels import TASK, run
+from elbowroom.search.trees.balls.kernels import REPAIRED, TASK, run
 from elbowroom.search.trees.balls.limits import (
+    ALLOWANCE,
     CHILDREN,
+    DIVES,
     FIRST_NODES,
     MAX_LEARNED,
+    MOST_STEPS,
     NEIGHBOURHOOD_NODES,
     STEPS_AT_ONCE,
 )  # fmt: skip
@@ -26,9 +29,10 @@ from elbowroom.search.trees.balls.regions import BallRegions, add_ball_region
 from elbowroom.search.trees.balls.workspace import COUNT, Workspace
 from elbowroom.search.trees.drive import Schedule
 from elbowroom.search.trees.heap import Nodes, push
-from elbowroom.search.trees.limits import SMALL_WORK
+from elbowroom.search.trees.limits import MOST_IN_RESERVE, SMALL_WORK
 from elbowroom.search.trees.memory import TreeMemory
 from elbowroom.search.trees.question.layout import Layout
+from elbowroom.search.trees.scratch import Adversary
 
 
 class BallKernels:
@@ -44,19 +48,23 @@ class BallKernels:
     )
     row: Floats | None = None  # regions are handed on whatever the row
 
-    def __init__(self, problem: RecourseProblem, seed: int, memory: TreeMemory, layout: Layout) -> None:
-        self.problem, self.memory, self.layout = problem, memory, layout
+    def __init__(self, problem: RecourseProblem, clock: Clock, seed: int, memory: TreeMemory, layout: Layout) -> None:
+        self.memory, self.layout = memory, layout
+        self._measure, self._factual = problem.metric, problem.factual
+        self.power = 2 if problem.distance is Distance.L2 else 1
+        self._deadline, self._reserve = clock.deadline, MOST_IN_RESERVE * clock.time_limit
         self.model, self.question = memory.ensemble, layout.question
         self.geometry = Geometry.of(problem, layout, memory.dimensions)
         self.home = self.geometry.home
         self.root_low, self.root_high = self._root()
         n_dims, n_words = self.home.size, self.model.everything.size
-        self.workspace = Workspace.of(self.model, question_of_cells(self.question, self.geometry), seed % 2**63)
+        self.workspace = Workspace.of(self.model, self.question, self.geometry, seed % 2**63)
         self.adversary = Adversary(self.model, n_dims)
         growing = 10 * n_dims**2 * n_words  # of one bad region: most of a step
         self.steps = int(np.clip(SMALL_WORK // (growing + 1), 10, STEPS_AT_ONCE))
         self.regions = BallRegions.of(MAX_LEARNED, self.geometry)
-        self.longest_call = 0.0  # seconds
+        self._longest_call = 0.0  # seconds
+        self._repaired = 0
         self._no_nodes = Nodes.of(1, n_dims, np.float64)  # for tasks that have nothing to do with nodes
         for row in range(memory.rival.size):
             low, high = memory.low[row].astype(np.int64), memory.high[row].astype(np.int64)
@@ -71,6 +79,11 @@ class BallKernels:
         grouped = np.flatnonzero((self.geometry.rate == 0.0) & (self.geometry.kind == KIND.STILL))
         low[grouped], high[grouped] = self.layout.root_low[grouped], self.layout.root_high[grouped]
         return low, high
+
+    @property
+    def out_of_time(self) -> bool:
+        """True if another call may pass the time limit: none is interrupted, so the longest one is held in reserve."""
+        return self._deadline - time.perf_counter() <= min(self._longest_call, self._reserve)
 
     # ---- nodes --------------------------------------------------------------------------------------------------------
     @property
@@ -96,17 +109,39 @@ class BallKernels:
         began = time.perf_counter()
         about = self.model, self.question, self.geometry, self.regions, nodes, self.adversary.stack, self.workspace
         answer = float(run(task, *about, budget, noise, share, self.adversary.limit))
-        self.longest_call = max(self.longest_call, time.perf_counter() - began)
+        self._longest_call = max(self._longest_call, time.perf_counter() - began)
         return answer
 
     # ---- candidates ---------------------------------------------------------------------------------------------------
-    def mend(self, budget: float, noise: float) -> float:
-        """Repair the node in ``trial``, a number of steps; the total cost of its centre (inf: failed), or `UNFINISHED`."""
-        return self.run(TASK.MEND, self._no_nodes, budget, noise, self.steps)
+    def mend(self, low: Floats, high: Floats, budget: float, noise: float) -> Floats | None:
+        """Repair the nearest centre of a node and pull it home, as far as time allows; None if it cannot be repaired."""
+        trial, calls = self.workspace.trial, MOST_STEPS // self.steps
+        trial.low[:], trial.high[:] = low, high
+        total = UNFINISHED
+        for _ in range(calls):
+            if total == UNFINISHED and not self.out_of_time:
+                total = self.run(TASK.MEND, self._no_nodes, budget, noise, self.steps)
+        if total == UNFINISHED or total == math.inf:
+            return None
+        for _ in range(calls - 1):
+            if total == REPAIRED and not self.out_of_time:
+                pulled = self.run(TASK.PULL, self._no_nodes, 0.0, 0.0, self.steps)
+                total = REPAIRED if pulled == UNFINISHED else 0.0
+        self._repaired += 1
+        return trial.x.copy()
 
-    def pull(self) -> float:
-        """Bring the centre in ``trial`` nearer to home, a number of steps; 0 if nothing moved, or `UNFINISHED`."""
-        return self.run(TASK.PULL, self._no_nodes, 0.0, 0.0, self.steps)
+    def dive(self, first: int, best: float, best_x: Floats | None) -> tuple[int, Floats] | None:
+        """Dives from the root, from number ``first`` on, the first one of all plain, the others with noise, until one ends
+        at a centre that costs less than the best: its number and that centre. Most end where an earlier one did."""
+        for number in range(first, DIVES):
+            if self.out_of_time:
+                return None
+            x = self.mend(self.root_low, self.root_high, ALLOWANCE * best, 0.0 if number == 0 else 1.0)
+            if x is None or (best_x is not None and np.array_equal(x, best_x)):
+                continue
+            if self.total(x) < best:
+                return number, x
+        return None
 
     def polish(self, x: Floats) -> Floats | None:
         """Push a centre away from the regions it touches; None if its room is not good then."""
@@ -123,12 +158,8 @@ class BallKernels:
         self.learn_cell(self.memory.dimensions.cells_of(self.center(point)))
 
     # ---- centres and regions ------------------------------------------------------------------------------------------
-    @property
-    def power(self) -> int:
-        return 2 if self.problem.distance is Distance.L2 else 1
-
     def total(self, x: Floats) -> float:
-        return self.problem.measure(self.center(x)) ** self.power
+        return self._measure(self._factual, self.center(x)) ** self.power
 
     def center(self, x: Floats) -> Floats:
         center = self.layout.idle.copy()
@@ -149,4 +180,5 @@ class BallKernels:
             "closed": float(progress.count[COUNT.CLOSED]),
             "sub_ranges": float(progress.work[0]),
             "regions": float(self.regions.count[0]),
+            "repaired": float(self._repaired),
         }

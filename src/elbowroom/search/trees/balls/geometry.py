@@ -20,12 +20,11 @@ import numpy as np
 
 from elbowroom.kernels.bundle import Bundle
 from elbowroom.kernels.kernel import inner_kernel
-from elbowroom.numerics import EPS, Floats, Ints, next_up
+from elbowroom.numerics import EPS, Floats, Ints, next_value
 from elbowroom.problem import Distance, RecourseProblem
 from elbowroom.problem.shapes import is_squared
 from elbowroom.search.trees.cells.dimensions import Dimensions
 from elbowroom.search.trees.question.layout import Layout
-from elbowroom.search.trees.question.positions import WHOLE_SPACING
 
 
 class _Kind(NamedTuple):
@@ -83,7 +82,7 @@ class Geometry(Bundle):
             price[question.block_start[b] : question.block_start[b + 1]] = question.group_price[b]
         firsts, lasts = [], []
         for cuts, is_whole in zip(dimensions.cuts, whole, strict=True):
-            after = np.where(np.abs(cuts) < WHOLE_SPACING, cuts + 1.0, next_up(cuts)) if is_whole else next_up(cuts)
+            after = next_value(cuts, is_whole)
             firsts.append(np.concatenate([[-np.inf], after]))
             lasts.append(np.concatenate([cuts, [np.inf]]))
         cell_of = [np.searchsorted(cuts, [a, b]) for cuts, a, b in zip(dimensions.cuts, lower, upper, strict=True)]

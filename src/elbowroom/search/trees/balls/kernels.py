@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import Final, NamedTuple
 
 from elbowroom.kernels.kernel import kernel
 from elbowroom.search.trees.bad.find import Stack
-from elbowroom.search.trees.balls.candidates.repair import polish, pull, repair
+from elbowroom.search.trees.balls.candidates.repair import UNFINISHED, polish, pull, repair
 from elbowroom.search.trees.balls.expand import expand_balls
 from elbowroom.search.trees.balls.geometry import Geometry
 from elbowroom.search.trees.balls.regions import BallRegions
@@ -26,6 +27,7 @@ class _Task(NamedTuple):
 
 
 TASK: Final = _Task()
+REPAIRED: Final = -2.0  # by `MEND`: call PULL now
 
 
 @kernel
@@ -33,13 +35,17 @@ def run(
     task: int, model: Ensemble, question: Question, geometry: Geometry, regions: BallRegions, nodes: Nodes, stack: Stack,
     workspace: Workspace, budget: float, noise: float, share: int, limit: int,
 ) -> float:  # fmt: skip
-    """EXPAND: work on up to ``share`` nodes, and how that stopped. TASK.MEND: repair the node in workspace.trial; what its nearest
-    centre costs. TASK.PULL: bring that centre nearer to home; 0 if nothing moved. TASK.POLISH: push it away from what it touches; 0
-    if it is good then. `AGAIN` if there was more to do after ``share`` steps."""
+    """EXPAND: work on up to ``share`` nodes, and how that stopped. MEND: repair the node in workspace.trial (inf: in vain),
+    then as PULL. PULL: bring its nearest centre nearer to home. POLISH: push that centre away from what it touches; 0 if it
+    is good then. `UNFINISHED` if there was more to do after ``share`` steps, `REPAIRED` if only a pull was unfinished."""
     if task == TASK.MEND:
-        return repair(
+        total = repair(
             model, question, geometry, regions, workspace.trial, budget, noise, share, limit, stack, workspace
         )
+        if total == UNFINISHED or total == math.inf:
+            return total
+        pulled = pull(model, question, geometry, regions, workspace.trial.x, share, limit, stack, workspace)
+        return REPAIRED if pulled == UNFINISHED else total
     if task == TASK.PULL:
         return pull(model, question, geometry, regions, workspace.trial.x, share, limit, stack, workspace)
     if task == TASK.POLISH:

@@ -54,6 +54,7 @@ FILLINGS = 30  # halvings of the level to which an inscribed box is filled up
 
 # Candidates
 STARTS = 4  # earlier answers from which incumbents are pulled
+ALLOWANCE = 1.5  # repairs may cost this times the best: pulling a centre home makes it cheaper
 DIVES = 10
 REPAIRS = 6  # of the centre of a box, the first one plain, the others with noise
 MOST_STEPS = 2400  # for one repair, and for pulling once

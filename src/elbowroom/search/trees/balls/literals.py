@@ -14,9 +14,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-import numpy as np
-
-from elbowroom.kernels.bundle import Bundle
+from elbowroom.kernels.bundle import Bundle, array
 from elbowroom.kernels.kernel import inner_kernel
 from elbowroom.kernels.tools import int64
 from elbowroom.numerics import Floats, Ints
@@ -28,20 +26,15 @@ from elbowroom.search.trees.balls.node import Node
 class Literals(Bundle):
     """Ways out of one region, entries 0 .. n - 1; lengths are moves in units of cost (l1)."""
 
-    dim: Ints
-    up: Ints
-    dead: Floats
-    gap: Floats
-    cap: Floats  # longest move that node and budget allow, at most ``full``
-    gain: Floats  # at ``cap``
-    full: Floats
-    price: Floats  # cost of ``full``; infinite if it cannot be had
-    way: Floats  # dimensions without room: the first value outside
-
-    @classmethod
-    def of(cls, n_dims: int) -> Literals:
-        n = 2 * n_dims
-        return cls(np.zeros(n, np.int64), np.zeros(n, np.int64), *(np.zeros(n) for _ in range(7)))
+    dim: Ints = array("sides")
+    up: Ints = array("sides")
+    dead: Floats = array("sides")
+    gap: Floats = array("sides")
+    cap: Floats = array("sides")  # longest move that node and budget allow, at most ``full``
+    gain: Floats = array("sides")  # at ``cap``
+    full: Floats = array("sides")
+    price: Floats = array("sides")  # cost of ``full``; infinite if it cannot be had
+    way: Floats = array("sides")  # dimensions without room: the first value outside
 
 
 @inner_kernel

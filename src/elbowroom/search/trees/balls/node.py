@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from elbowroom.kernels.bundle import Bundle
+from elbowroom.kernels.bundle import Bundle, array
 from elbowroom.kernels.kernel import inner_kernel
 from elbowroom.numerics import Floats, Ints
 from elbowroom.search.trees.balls.geometry import NORM, Geometry, guard, longest_move
@@ -19,16 +19,11 @@ from elbowroom.search.trees.question.settle_group import settle_group
 class Node(Bundle):
     """A range of values per dimension, its centre nearest to the factual, and what that one has paid."""
 
-    low: Floats
-    high: Floats
-    x: Floats
-    paid: Floats  # length of the move at x
-    unpaid: Ints  # 1 for members of a fixed one-hot group whose change is not paid yet
-
-    @classmethod
-    def of(cls, n_dims: int) -> Node:
-        low, high, x, paid = np.zeros((4, n_dims))
-        return cls(low, high, x, paid, np.zeros(n_dims, np.int64))
+    low: Floats = array("dims")
+    high: Floats = array("dims")
+    x: Floats = array("dims")
+    paid: Floats = array("dims")  # length of the move at x
+    unpaid: Ints = array("dims")  # 1 for members of a fixed one-hot group whose change is not paid yet
 
 
 @inner_kernel

@@ -9,14 +9,28 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from elbowroom.models import TreeEnsemble
+import numpy as np
+
 from elbowroom.numerics import TOLERANCES, Floats
 from elbowroom.problem import RecourseProblem
 from elbowroom.result.certificate import Certificate, Counterexample
 from elbowroom.search.contract import Clock, Ending, Referee
 from elbowroom.search.trees.balls.calls import BallKernels
-from elbowroom.search.trees.balls.candidates.candidates import Candidates
-from elbowroom.search.trees.balls.limits import CHILDREN, GAP, MOST_FRUITLESS, MOST_TIES
+from elbowroom.search.trees.balls.candidates.descent import nearest_around
+from elbowroom.search.trees.balls.candidates.from_boxes import box_centers
+from elbowroom.search.trees.balls.limits import (
+    ALLOWANCE,
+    CHILDREN,
+    GAP,
+    MOST_FRUITLESS,
+    MOST_PROGRAMS,
+    MOST_TIES,
+    REPAIRS,
+    SMALLEST_WINDOW,
+    STARTS,
+    WINDOW,
+    WORTH_A_PROGRAM,
+)
 from elbowroom.search.trees.balls.ties import regions_with, ways_out
 from elbowroom.search.trees.drive import Drive
 from elbowroom.search.trees.heap import Nodes, push
@@ -25,19 +39,13 @@ from elbowroom.search.trees.question.layout import lay_out
 from elbowroom.search.trees.stop import STOP
 
 
-def search_balls(
-    problem: RecourseProblem, referee: Referee, clock: Clock, seed: int, memory: TreeMemory | None = None
-) -> Ending:
+def search_balls(problem: RecourseProblem, referee: Referee, clock: Clock, seed: int, memory: TreeMemory) -> Ending:
     """The closest certified ball or diamond, with both bounds; what the time limit allowed."""
-    if not isinstance(problem.model, TreeEnsemble):
-        raise TypeError("this engine answers questions about balls and diamonds on tree ensembles")
-    if memory is None or not memory.fits(problem):
-        memory = TreeMemory.of(problem)
     layout = lay_out(problem, memory.dimensions)
     method = f"{problem.walls.shape.value}s on trees: best-first over ranges"
     if isinstance(layout, str):
         return Ending(method, math.inf, layout)
-    kernels = BallKernels(problem, seed, memory, layout)
+    kernels = BallKernels(problem, clock, seed, memory, layout)
     drive = Drive(problem, referee, clock, seed, memory, kernels, closer=(1.0 - GAP) ** kernels.power)
     return drive.run(BallStrategy(method, drive, kernels))
 
@@ -108,3 +116,70 @@ class BallStrategy:
                 nodes = nodes.doubled()
             push(nodes, child_low, child_high, key, 0)
         return nodes
+
+
+class Candidates:
+    """Ways to better centres; the drive keeps the best one."""
+
+    def __init__(self, drive: Drive, kernels: BallKernels) -> None:
+        self._drive, self._kernels = drive, kernels
+
+    # ---- where they come from -----------------------------------------------------------------------------------------
+    def dive(self) -> None:
+        """Quick incumbents: earlier answers, moved on where need be; greedy dives, the first one plain, then with noise."""
+        drive, kernels = self._drive, self._kernels
+        for center in drive.memory.nearest_centers(drive.problem, STARTS):
+            self._move_on(center[drive.memory.dimensions.columns], 0.0)
+        found = kernels.dive(0, drive.best, drive.best_x)
+        while found is not None:
+            number, x = found
+            drive.offer(x)
+            found = kernels.dive(number + 1, drive.best, drive.best_x)
+
+    def from_boxes(self) -> None:
+        """Repair the centres of the closest boxes, then go down from the best centre known."""
+        drive, kernels = self._drive, self._kernels
+        for center in box_centers(drive.problem, drive.referee, drive.clock, drive.seed, drive.memory):
+            for attempt in range(REPAIRS):
+                if not kernels.out_of_time:
+                    self._move_on(center[drive.memory.dimensions.columns], 0.0 if attempt == 0 else 1.0)
+        if drive.best_x is not None:
+            self.descend(drive.best_x)
+
+    def _move_on(self, x: Floats, noise: float) -> None:
+        """Repair a centre without bringing any column nearer to home first, then pull it home."""
+        home, root_low, root_high = self._kernels.home, self._kernels.root_low, self._kernels.root_high
+        x = np.clip(x, root_low, root_high)
+        low, high = np.where(x > home, x, root_low), np.where(x < home, x, root_high)
+        self.mend(low, high, ALLOWANCE * self._drive.best, noise)
+
+    # ---- how they become better ---------------------------------------------------------------------------------------
+    def mend(self, low: Floats, high: Floats, budget: float, noise: float) -> bool:
+        """Repair a node's nearest centre, pull it home, and offer it; True if it becomes the best."""
+        x = self._kernels.mend(low, high, budget, noise)
+        return x is not None and self.offer(x)
+
+    def descend(self, start: Floats) -> bool:
+        """Go down from a centre that is good, or nearly so, all columns at once; True if it becomes the best."""
+        kernels = self._kernels
+        x, window, cost, better = start, WINDOW, math.inf, False
+        for _ in range(MOST_PROGRAMS):
+            y = None if kernels.out_of_time else nearest_around(kernels.geometry, kernels.regions, x, window)
+            if y is None:
+                break
+            y = kernels.polish(y)
+            if y is None:
+                continue  # its bad regions are known now
+            total = kernels.total(y)
+            if total >= cost * (1.0 - WORTH_A_PROGRAM):
+                window /= 4.0
+                if total >= cost or window < SMALLEST_WINDOW:
+                    break
+            if total < cost:
+                x, cost = y, total
+            better = self.offer(y) or better
+        return better
+
+    def offer(self, x: Floats) -> bool:
+        """Ask the judge about a centre that is nearer than the best; True if it becomes the best."""
+        return self._kernels.total(x) < self._drive.best and isinstance(self._drive.offer(x), Certificate)

@@ -19,21 +19,24 @@ survive a pause, and outside of dives the node that repairs, pulls and polishes 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 import numpy as np
 
-from elbowroom.kernels.bundle import Bundle
+from elbowroom.kernels.bundle import Bundle, array, blank
 from elbowroom.kernels.tools import Words
 from elbowroom.numerics import Floats, Ints
 from elbowroom.search.trees.balls.bounds.cover import Cover
 from elbowroom.search.trees.balls.bounds.inscribed import Inscribed
+from elbowroom.search.trees.balls.geometry import Geometry
+from elbowroom.search.trees.balls.limits import MAX_MET, MAX_SIGNED, MAX_SLOTS
 from elbowroom.search.trees.balls.literals import Literals
 from elbowroom.search.trees.balls.node import Node
 from elbowroom.search.trees.bound.gains import Scratch
 from elbowroom.search.trees.cells.leaves import Ensemble
 from elbowroom.search.trees.question.question import Question
+from elbowroom.search.trees.scratch import knapsack_scratch
 
 
 class _Count(NamedTuple):
@@ -51,51 +54,26 @@ COUNT: Final = _Count()
 class Progress(Bundle):
     """What goes on from call to call."""
 
-    count: Ints  # see `COUNT`
-    work: Ints  # (1,) sub-ranges that the adversary has looked at
-    random: Words  # (1,)
-    key: Floats  # (2,) of the node handed over, and of the one in ``trial`` during a dive
-    dive: Ints  # (1,) 1 + the depth of a dive that goes on with ``trial`` at the next call; 0: none does
-
-    @classmethod
-    def of(cls, seed: int) -> Progress:
-        return cls(
-            count=np.zeros(len(COUNT), np.int64),
-            work=np.zeros(1, np.int64),
-            random=np.array([seed], dtype=np.uint64),
-            key=np.zeros(2),
-            dive=np.zeros(1, np.int64),
-        )
+    count: Ints = array(len(COUNT))  # see `COUNT`
+    work: Ints = array(1)  # sub-ranges that the adversary has looked at
+    random: Words = array(1)
+    key: Floats = array(2)  # of the node handed over, and of the one in ``trial`` during a dive
+    dive: Ints = array(1)  # 1 + the depth of a dive that goes on with ``trial`` at the next call; 0: none does
 
 
 @dataclass(frozen=True, eq=False)
 class Arrays(Bundle):
     """Scratch arrays that belong to none of the other parts: see above."""
 
-    used: Floats  # (dims,)
-    order: Ints  # (2 dims,)
-    rank: Floats
-    suffix: Words  # (2 dims + 1, words)
-    spare: Words  # (3, words)
-    taken: Ints  # (2 dims,)
-    turn: Ints  # (dims,)
-    ends: Floats  # (6,)
-    none: Floats  # (2 dims,)
-
-    @classmethod
-    def of(cls, n_words: int, n_dims: int) -> Arrays:
-        sides = 2 * n_dims
-        return cls(
-            used=np.zeros(n_dims),
-            order=np.zeros(sides, np.int64),
-            rank=np.zeros(sides),
-            suffix=np.zeros((sides + 1, n_words), np.uint64),
-            spare=np.zeros((3, n_words), np.uint64),
-            taken=np.zeros(sides, np.int64),
-            turn=np.zeros(n_dims, np.int64),
-            ends=np.zeros(6),
-            none=np.zeros(sides),
-        )
+    used: Floats = array("dims")
+    order: Ints = array("sides")
+    rank: Floats = array("sides")
+    suffix: Words = array("sides_and_one", "words")
+    spare: Words = array(3, "words")
+    taken: Ints = array("sides")
+    turn: Ints = array("dims")
+    ends: Floats = array(6)
+    none: Floats = array("sides")
 
 
 class Workspace(NamedTuple):
@@ -112,16 +90,41 @@ class Workspace(NamedTuple):
     scratch: Scratch  # of the knapsack bound
 
     @classmethod
-    def of(cls, model: Ensemble, cells: Question, seed: int) -> Workspace:
-        n_words, n_dims = model.everything.size, cells.home.size
-        return cls(
-            node=Node.of(n_dims),
-            trial=Node.of(n_dims),
-            literals=Literals.of(n_dims),
-            cover=Cover.of(n_dims),
-            inside=Inscribed.of(n_dims),
-            arrays=Arrays.of(n_words, n_dims),
-            progress=Progress.of(seed),
+    def of(cls, model: Ensemble, question: Question, geometry: Geometry, seed: int) -> Workspace:
+        n_dims, cells = question.home.size, question_of_cells(question, geometry)
+        sides, rows = 2 * n_dims, MAX_MET + MAX_SIGNED + 1
+        slots = min(sides, MAX_SLOTS)
+        made = cls(
+            node=blank(Node, dims=n_dims),
+            trial=blank(Node, dims=n_dims),
+            literals=blank(Literals, sides=sides),
+            cover=blank(Cover, dims=n_dims, sides=sides, rows=rows, slots=slots, slots_and_one=slots + 1),
+            inside=blank(Inscribed, dims=n_dims),
+            arrays=blank(Arrays, dims=n_dims, sides=sides, sides_and_one=sides + 1, words=model.everything.size),
+            progress=blank(Progress),
             cells=cells,
-            scratch=Scratch.of(model, cells),
+            scratch=knapsack_scratch(model, cells),
         )
+        made.progress.random[0] = seed
+        return made
+
+
+def question_of_cells(question: Question, geometry: Geometry) -> Question:
+    """The same question with one position per cell; the costs are filled in for every node."""
+    sizes = np.diff(geometry.cell_start)
+    cells = [np.arange(size) for size in sizes]
+    flat = np.concatenate([np.zeros(0, np.int64), *cells])
+    first = np.concatenate([np.zeros(0, np.int64), *([0, *row, row.size] for row in cells)])
+    last = np.concatenate([np.zeros(0, np.int64), *([-1, *row, row.size - 1] for row in cells)])
+    return replace(
+        question,
+        pos_start=geometry.cell_start,
+        cost=np.zeros(flat.size),
+        low_cell=flat,
+        high_cell=flat.copy(),
+        edge_start=geometry.cell_start + 2 * np.arange(sizes.size + 1),
+        first_low=first,
+        first_high=first.copy(),
+        last_low=last,
+        last_high=last.copy(),
+    )

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
-from elbowroom.kernels.bundle import Bundle
+from elbowroom.kernels.bundle import Bundle, array
 from elbowroom.kernels.kernel import inlined, inner_kernel
 from elbowroom.kernels.tools import Words, int64, lowest, sort_by
 from elbowroom.numerics import Floats, Ints
@@ -23,60 +21,26 @@ from elbowroom.search.trees.question.question import COSTS, Question
 class Scratch(Bundle):
     """Arrays that the bound uses and nobody else reads."""
 
-    here: Words  # (words,) leaves at v
-    reach: Words  # (words,) leaves that some position of the node can stand in
-    gain: Floats  # (positions + dims,) increments of G along each dimension, then G itself
-    entry_key: Ints  # one entry per leaf and dimension that must move: 2 f + (1 if upwards)
-    entry_position: Ints
-    entry_cost: Floats
-    entry_gain: Floats
-    order: Ints
-    rank: Floats
-    leaf: Ints
-    leaf_start: Ints
-    residual: Floats
-    seen: Ints  # (dims,)
-    breaks: Ints
-    span_first: Ints
-    span_last: Ints
-    step_cost: Floats
-    step_gain: Floats
-    hull_cost: Floats
-    hull_gain: Floats
-
-    @classmethod
-    def of(cls, model: Ensemble, question: Question) -> Scratch:
-        n_dims = question.home.size
-        positions = int(question.pos_start[-1])
-        leaves, entries = max(model.most_leaves, 1), max(model.most_entries, 1)
-        n_words, n_entries, n_steps = model.everything.size, entries + 1, positions + n_dims + 1
-        here, reach = np.zeros((2, n_words), np.uint64)
-        entry_key, entry_position = np.zeros((2, n_entries), np.int64)
-        entry_cost, entry_gain = np.zeros((2, n_entries))
-        leaf, leaf_start, span_first, span_last = np.zeros((4, leaves + 2), np.int64)
-        gain, step_cost, step_gain, hull_cost, hull_gain = np.zeros((5, n_steps))
-        return cls(
-            here=here,
-            reach=reach,
-            gain=gain,
-            entry_key=entry_key,
-            entry_position=entry_position,
-            entry_cost=entry_cost,
-            entry_gain=entry_gain,
-            order=np.zeros(max(n_entries, n_steps), np.int64),
-            rank=np.zeros(max(n_entries, n_steps)),
-            leaf=leaf,
-            leaf_start=leaf_start,
-            residual=np.zeros(leaves + 2),
-            seen=np.zeros(n_dims, np.int64),
-            breaks=np.zeros(2 * leaves + 4, np.int64),
-            span_first=span_first,
-            span_last=span_last,
-            step_cost=step_cost,
-            step_gain=step_gain,
-            hull_cost=hull_cost,
-            hull_gain=hull_gain,
-        )
+    here: Words = array("words")  # leaves at v
+    reach: Words = array("words")  # leaves that some position of the node can stand in
+    gain: Floats = array("steps")  # increments of G along each dimension, then G itself
+    entry_key: Ints = array("entries")  # one entry per leaf and dimension that must move: 2 f + (1 if upwards)
+    entry_position: Ints = array("entries")
+    entry_cost: Floats = array("entries")
+    entry_gain: Floats = array("entries")
+    order: Ints = array("most")  # entries or steps
+    rank: Floats = array("most")
+    leaf: Ints = array("leaves")
+    leaf_start: Ints = array("leaves")
+    residual: Floats = array("leaves")
+    seen: Ints = array("dims")
+    breaks: Ints = array("breaks")
+    span_first: Ints = array("leaves")
+    span_last: Ints = array("leaves")
+    step_cost: Floats = array("steps")
+    step_gain: Floats = array("steps")
+    hull_cost: Floats = array("steps")
+    hull_gain: Floats = array("steps")
 
 
 @inner_kernel

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
+import time
 
 import numpy as np
 import numpy.typing as npt
 
+from elbowroom.kernels.bundle import blank
 from elbowroom.numerics import Floats, Ints
 from elbowroom.problem import RecourseProblem
-from elbowroom.search.trees.bad.adversary import Adversary
+from elbowroom.search.contract import Clock
 from elbowroom.search.trees.bad.one_hot import one_hot_possible
-from elbowroom.search.trees.bound.gains import Scratch
 from elbowroom.search.trees.boxes.climb import Ladder, ascend, shrink, total_cost
 from elbowroom.search.trees.boxes.expand import expand
 from elbowroom.search.trees.boxes.limits import FIRST_NODES, NEIGHBOURHOOD_NODES, STEPS_AT_ONCE
@@ -21,16 +22,17 @@ from elbowroom.search.trees.drive import Schedule
 from elbowroom.search.trees.heap import Nodes
 from elbowroom.search.trees.memory import TreeMemory
 from elbowroom.search.trees.question.layout import Layout
+from elbowroom.search.trees.scratch import Adversary, knapsack_scratch
 
 
 class BoxKernels:
     """The arrays that the kernels for boxes work on; centres are positions."""
 
     kind: npt.DTypeLike = np.int32
-    longest_call = 0.0  # calls are short: none is kept in reserve
     held_key = math.inf  # every node is in a heap
 
-    def __init__(self, problem: RecourseProblem, seed: int, memory: TreeMemory, layout: Layout) -> None:
+    def __init__(self, problem: RecourseProblem, clock: Clock, seed: int, memory: TreeMemory, layout: Layout) -> None:
+        self._deadline = clock.deadline
         self.model, self.question, self.layout = memory.ensemble, layout.question, layout
         self.row: Floats | None = problem.factual
         self.home, self.root_low, self.root_high = self.question.home, layout.root_low, layout.root_high
@@ -43,14 +45,22 @@ class BoxKernels:
             rows_of_neighbourhood=64 + 4 * n_dims,
         )
         self.workspace = Workspace.of(n_dims, n_words, seed % 2**63)
-        self.scratch = Scratch.of(self.model, self.question)
-        self.ladder = Ladder.of(n_dims, self.question.group_home.size, n_words, self.model.need.size)
+        self.scratch = knapsack_scratch(self.model, self.question)
+        blocks = self.question.group_home.size
+        self.ladder = blank(
+            Ladder, dims=n_dims, blocks=blocks, ends=2 * blocks + 2, words=n_words, rivals=self.model.need.size
+        )
         self.adversary = Adversary(self.model, n_dims)
         self.regions = Regions.of(self.question)
         for row in memory.regions_for(problem):
             low, high = memory.low[row].astype(np.int64), memory.high[row].astype(np.int64)
             if one_hot_possible(self.question, low, high):
                 self._learn(low, high, int(memory.rival[row]))
+
+    @property
+    def out_of_time(self) -> bool:
+        """Calls are short: none is held in reserve."""
+        return self._deadline <= time.perf_counter()
 
     @property
     def nodes(self) -> int:

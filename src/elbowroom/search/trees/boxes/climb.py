@@ -10,9 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-import numpy as np
-
-from elbowroom.kernels.bundle import Bundle
+from elbowroom.kernels.bundle import Bundle, array
 from elbowroom.kernels.kernel import inner_kernel, kernel
 from elbowroom.kernels.tools import Words, int64, sort_by
 from elbowroom.numerics import Floats, Ints
@@ -37,27 +35,14 @@ CLIMB: Final = _Climb()
 class Ladder(Bundle):
     """Scratch arrays of the ascent, and of nothing else."""
 
-    partial: Words  # (2 blocks + 2, words): leaves met by the first b blocks, then by all blocks from b on
-    trial: Words  # (2, words)
-    low: Ints  # (dims,)
-    high: Ints
-    order: Ints  # (blocks,)
-    price: Floats
-    sums: Floats  # (rivals,) smallest sum over the room at x
-    rest: Floats  # (rivals,) the part of it that one block does not touch
-
-    @classmethod
-    def of(cls, n_dims: int, n_blocks: int, n_words: int, n_rivals: int) -> Ladder:
-        return cls(
-            partial=np.zeros((2 * n_blocks + 2, n_words), np.uint64),
-            trial=np.zeros((2, n_words), np.uint64),
-            low=np.zeros(n_dims, np.int64),
-            high=np.zeros(n_dims, np.int64),
-            order=np.zeros(n_blocks, np.int64),
-            price=np.zeros(n_blocks),
-            sums=np.zeros(n_rivals),
-            rest=np.zeros(n_rivals),
-        )
+    partial: Words = array("ends", "words")  # leaves met by the first b blocks, then by all blocks from b on
+    trial: Words = array(2, "words")
+    low: Ints = array("dims")
+    high: Ints = array("dims")
+    order: Ints = array("blocks")
+    price: Floats = array("blocks")
+    sums: Floats = array("rivals")  # smallest sum over the room at x
+    rest: Floats = array("rivals")  # the part of it that one block does not touch
 
 
 @inner_kernel

@@ -11,7 +11,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-from elbowroom.models import TreeEnsemble
 from elbowroom.numerics import TOLERANCES, Ints
 from elbowroom.problem import RecourseProblem
 from elbowroom.result.certificate import Certificate, Counterexample, Verdict
@@ -27,18 +26,12 @@ from elbowroom.search.trees.question.layout import lay_out
 METHOD = "boxes on trees: best-first over cells"
 
 
-def search_boxes(
-    problem: RecourseProblem, referee: Referee, clock: Clock, seed: int, memory: TreeMemory | None = None
-) -> Ending:
+def search_boxes(problem: RecourseProblem, referee: Referee, clock: Clock, seed: int, memory: TreeMemory) -> Ending:
     """The closest certified box, with a proof that no closer one exists, or what the time limit allowed."""
-    if not isinstance(problem.model, TreeEnsemble):
-        raise TypeError("this engine answers questions about boxes on tree ensembles")
-    if memory is None or not memory.fits(problem):
-        memory = TreeMemory.of(problem)
     layout = lay_out(problem, memory.dimensions)
     if isinstance(layout, str):
         return Ending(METHOD, math.inf, layout)
-    kernels = BoxKernels(problem, seed, memory, layout)
+    kernels = BoxKernels(problem, clock, seed, memory, layout)
     drive = Drive(problem, referee, clock, seed, memory, kernels, closer=1.0 - CLOSE)
     return drive.run(BoxStrategy(drive, kernels))
 
@@ -65,11 +58,11 @@ class BoxStrategy:
         found: list[Ints] = []
         budget = math.inf
         for start in starts:
-            if drive.out_of_time:
+            if kernels.out_of_time:
                 break
             x = self._consistent(start)
             end, steps = CLIMB.CLIMBING, 0
-            while end == CLIMB.CLIMBING and steps < STEPS and not drive.out_of_time:
+            while end == CLIMB.CLIMBING and steps < STEPS and not kernels.out_of_time:
                 end = kernels.ascend(x, budget)
                 steps += STEPS_AT_ONCE
             if end == CLIMB.ARRIVED:

@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-import numpy as np
-
-from elbowroom.kernels.bundle import Bundle
+from elbowroom.kernels.bundle import Bundle, array, blank
 from elbowroom.kernels.tools import Words
 from elbowroom.numerics import Floats, Ints
 from elbowroom.search.trees.boxes.limits import MAX_HITS
@@ -33,45 +31,28 @@ class Workspace(Bundle):
     """
 
     # the node: ranges of positions, its nearest centre, and what that one has paid
-    low: Ints  # (dims,)
-    high: Ints
-    x: Ints
-    paid: Floats  # (dims,) cost at x, beyond which moves cost extra
-    member: Ints  # (dims,) 1 for members of a fixed one-hot group whose switch is not paid yet
+    low: Ints = array("dims")
+    high: Ints = array("dims")
+    x: Ints = array("dims")
+    paid: Floats = array("dims")  # cost at x, beyond which moves cost extra
+    member: Ints = array("dims")  # 1 for members of a fixed one-hot group whose switch is not paid yet
     # scratch
-    cell: Ints  # (dims,) the bad cell that the bound is asked about
-    first: Ints  # (dims,) cells: of the room at x (adversary, deepening), or limits of growth (learning)
-    final: Ints
-    order: Ints  # (2 dims + 1,) sides, sorted by rank
-    rank: Floats
-    suffix: Words  # (2 dims + 1, words)
-    spare: Words  # (3, words)
-    found: Ints  # (MAX_HITS,) regions that the room at x meets
-    weight: Floats
+    cell: Ints = array("dims")  # the bad cell that the bound is asked about
+    first: Ints = array("dims")  # cells: of the room at x (adversary, deepening), or limits of growth (learning)
+    final: Ints = array("dims")
+    order: Ints = array("sides_and_one")  # sides, sorted by rank
+    rank: Floats = array("sides_and_one")
+    suffix: Words = array("sides_and_one", "words")
+    spare: Words = array(3, "words")
+    found: Ints = array(MAX_HITS)  # regions that the room at x meets
+    weight: Floats = array(MAX_HITS)
     # from call to call
-    work: Ints  # (1,) sub-ranges that the adversary has looked at
-    count: Ints  # see `COUNT`
-    random: Words  # (1,)
+    work: Ints = array(1)  # sub-ranges that the adversary has looked at
+    count: Ints = array(len(COUNT))  # see `COUNT`
+    random: Words = array(1)
 
     @classmethod
     def of(cls, n_dims: int, n_words: int, seed: int) -> Workspace:
-        low, high, x, member, cell, first, final = np.zeros((7, n_dims), np.int64)
-        return cls(
-            low=low,
-            high=high,
-            x=x,
-            paid=np.zeros(n_dims),
-            member=member,
-            cell=cell,
-            first=first,
-            final=final,
-            order=np.zeros(2 * n_dims + 1, np.int64),
-            rank=np.zeros(2 * n_dims + 1),
-            suffix=np.zeros((2 * n_dims + 1, n_words), np.uint64),
-            spare=np.zeros((3, n_words), np.uint64),
-            found=np.zeros(MAX_HITS, np.int64),
-            weight=np.zeros(MAX_HITS),
-            work=np.zeros(1, np.int64),
-            count=np.zeros(len(COUNT), np.int64),
-            random=np.array([seed], dtype=np.uint64),
-        )
+        made = blank(cls, dims=n_dims, sides_and_one=2 * n_dims + 1, words=n_words)
+        made.random[0] = seed
+        return made

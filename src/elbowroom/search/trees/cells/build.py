@@ -129,15 +129,16 @@ def build_ensemble(
 
 def _sorted_leaves(model: TreeEnsemble, margins: TreeMargins, kept: Bools) -> _Leaves:
     """Those that hold any point, once per rival."""
-    tree = np.repeat(np.arange(model.leaves.n_trees), np.diff(model.leaves.offsets))
+    of_model = model.leaves.n_trees
+    tree = np.repeat(np.arange(of_model), np.diff(model.leaves.offsets))
     order, tree_of, base, rivals_of_tree = [], [], margins.base.astype(np.float64).copy(), [0]
     n_trees = 0
     for r in range(base.size):
         value = margins.value[:, r]
         rows = np.flatnonzero(kept)
         rows = rows[np.lexsort((rows, value[rows], tree[rows]))]
-        bounds = np.searchsorted(tree[rows], np.arange(model.leaves.n_trees + 1))
-        for k in range(model.leaves.n_trees):
+        bounds = np.searchsorted(tree[rows], np.arange(of_model + 1))
+        for k in range(of_model):
             mine = rows[bounds[k] : bounds[k + 1]]
             if value[mine[0]] == value[mine[-1]]:  # the tree says the same everywhere: a constant
                 base[r] += value[mine[0]]

@@ -8,6 +8,7 @@ cuts become dimensions; of a one-hot group either all members or none.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -38,7 +39,7 @@ class Dimensions:
         starts = np.cumsum([len(single), *(len(block) for block in blocks)], dtype=np.int64)
         return cls(np.array(columns, dtype=np.int64), tuple(folded[f] for f in columns), starts, used)
 
-    @property
+    @cached_property
     def cell_start(self) -> Ints:
         return np.cumsum([0, *(cuts.size + 1 for cuts in self.cuts)], dtype=np.int64)
 

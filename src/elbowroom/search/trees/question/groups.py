@@ -8,6 +8,7 @@ group nothing moves, and the room covers all allowed categories.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
@@ -29,7 +30,7 @@ class Groups:
     block_ends: list[int] = field(default_factory=list)
     block_home: list[int] = field(default_factory=list)
     block_price: list[float] = field(default_factory=list)
-    free_ends: list[int] = field(default_factory=lambda: [0])
+    free_ends: list[int] = field(default_factory=partial(list, (0,)))
     free: list[tuple[int, int, int, int]] = field(default_factory=list)  # dimension, cells of 0 and 1, allowed
     moving: list[int] = field(default_factory=list)  # groups of the space that can change their category
     constants: list[float] = field(default_factory=list)  # costs of groups that cannot

@@ -15,7 +15,7 @@ from elbowroom.numerics import Floats, Ints
 from elbowroom.problem import Distance, RecourseProblem, allowed_categories
 from elbowroom.search.trees.cells.dimensions import Dimensions
 from elbowroom.search.trees.question.groups import Groups
-from elbowroom.search.trees.question.positions import escapes, room_edges
+from elbowroom.search.trees.question.positions import Room, escapes
 from elbowroom.search.trees.question.question import COSTS, Question
 
 
@@ -60,8 +60,9 @@ def lay_out(problem: RecourseProblem, dimensions: Dimensions) -> Layout | str:
     groups = _lay_out_groups(problem, dimensions, idle)
     if isinstance(groups, str):
         return groups
-    values, owner = escapes(problem, columns[:n_single], dimensions.cuts[:n_single], idle[columns[:n_single]])
-    low, high = room_edges(problem, columns[owner], values)
+    room = Room(problem)
+    values, owner = escapes(room, columns[:n_single], dimensions.cuts[:n_single], idle[columns[:n_single]])
+    low, high = room.ends(columns[owner], values)
     cost = _costs(problem, columns[owner], values)
     most = problem.conditions.most_changes
     already = problem.changed(idle)  # what the limits alone force to change

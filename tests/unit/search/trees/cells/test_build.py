@@ -6,6 +6,7 @@ import numba
 import numpy as np
 import pytest
 
+from elbowroom.kernels.bundle import blank
 from elbowroom.models import Decision, TreeEnsemble
 from elbowroom.models.margins import tree_margins
 from elbowroom.problem import Box, Feature, RecourseProblem, Space
@@ -134,7 +135,7 @@ def test_adversary_finds_a_bad_cell_iff_there_is_one_and_growing_keeps_it_bad(cl
         layout = lay_out(question, dimensions)
         assert isinstance(layout, Layout)
         ensemble = build_ensemble(model, _space(), 1, None, dimensions)
-        stack = Stack.of(512, dimensions.columns.size, ensemble.everything.size)
+        stack = blank(Stack, depth=512, dims=dimensions.columns.size, words=ensemble.everything.size)
         margins, rng = tree_margins(model, 1), np.random.default_rng(seed)
         work = np.zeros(1, np.int64)
         for _ in range(20):

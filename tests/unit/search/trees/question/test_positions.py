@@ -9,7 +9,7 @@ from elbowroom.models import TreeEnsemble
 from elbowroom.problem import Box, Feature, RecourseProblem, Space
 from elbowroom.search.trees.cells.dimensions import Dimensions
 from elbowroom.search.trees.question.layout import Layout, lay_out
-from elbowroom.search.trees.question.positions import escapes, room_edges
+from elbowroom.search.trees.question.positions import Room, escapes
 from tests.support.small_models import random_trees
 
 AWKWARD = np.array([0.1, 0.3, -0.0, 1e-300, 5e-324, 1e17, -1e17, 123456.789, 2.0**53, 1 / 3, -7.0, 3.0, 1.0, 1e9])
@@ -33,7 +33,7 @@ def test_each_position_is_the_first_or_last_centre_past_a_cut(kind: str, bounds:
             problem = _problem(AWKWARD, kind, down, up, float(rng.integers(-4, 8)), **bounds)
             dimensions = Dimensions.of(problem.model, problem.space)
             home = np.clip(problem.factual, problem.lower, problem.upper)
-            values, owner = escapes(problem, dimensions.columns, dimensions.cuts, home)
+            values, owner = escapes(Room(problem), dimensions.columns, dimensions.cuts, home)
             assert (owner == 0).all()
             assert home[0] in values
             column = np.zeros(1, np.int64)
@@ -45,8 +45,8 @@ def test_each_position_is_the_first_or_last_centre_past_a_cut(kind: str, bounds:
                 towards = float(np.sign(home[0] - value))
                 whole = kind == "integer" and abs(value) < 2.0**52
                 nearer = value + towards if whole else float(np.nextafter(value, home[0]))
-                here = room_edges(problem, column, np.array([value]))
-                there = room_edges(problem, column, np.array([nearer]))
+                here = Room(problem).ends(column, np.array([value]))
+                there = Room(problem).ends(column, np.array([nearer]))
                 side = 0 if towards < 0 else 1
                 cell = [np.searchsorted(dimensions.cuts[0], edge[side][0]) for edge in (here, there)]
                 assert cell[0] != cell[1], (down, up, value)  # one step nearer and the room touches another cell

@@ -11,80 +11,42 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-import numpy as np
-
-from elbowroom.kernels.bundle import Bundle
+from elbowroom.kernels.bundle import Bundle, array
 from elbowroom.kernels.kernel import inner_kernel
 from elbowroom.kernels.tools import sort_by
 from elbowroom.numerics import Floats, Ints
-from elbowroom.search.trees.balls.limits import MAX_MET, MAX_SIGNED, MAX_SLOTS, QUEUE, SAFE
+from elbowroom.search.trees.balls.limits import QUEUE, SAFE
 
 
 @dataclass(frozen=True, eq=False)
 class Cover(Bundle):
     """Rows sum_j chord_j move_j >= right, one per region, over the slots of literals; and the arrays of the linear program."""
 
-    row: Ints  # (MAX_MET,) region
-    value: Floats  # bound of the region alone
-    need: Floats
-    right: Floats
-    size: Ints
-    slot: Ints  # (MAX_MET, 2 dims)
-    chord: Floats
-    count: Ints  # (1,) slots in use
-    slot_of: Ints  # (2 dims,) of the literal 2 d + up; -1: none
-    literal: Ints  # (2 dims,) of a slot
-    reach: Floats  # (2 dims,) longest raw move along a literal
-    at: Floats  # (dims,) the centre that the program proposes
-    order: Ints
-    rank: Floats
-    load: Floats  # (2 dims,) on each literal, of the greedy cover
-    best_load: Floats  # of the linear program
-    trial: Floats  # (slots,)
-    basis: Ints  # (slots + 1,) row, or -1 for the slack of the slot; the last place is for an unbounded row
-    level: Floats  # (slots + 1,) value of the basic column
-    move: Floats  # (slots,) the program's prices: moves along the literals
-    column: Floats
-    nonzero: Ints
-    queue: Ints  # (QUEUE,) rows that are looked at first
-    missing: Floats
-    inverse: Floats  # (slots, slots)
-
-    @classmethod
-    def of(cls, n_dims: int) -> Cover:
-        n, sides = MAX_MET + MAX_SIGNED + 1, 2 * n_dims
-        slots = min(sides, MAX_SLOTS)
-        row, size, order = np.zeros((3, n), np.int64)
-        value, need, right, rank = np.zeros((4, n))
-        reach, load, best_load, trial = np.zeros((4, sides))
-        move, column = np.zeros((2, slots))
-        return cls(
-            row=row,
-            value=value,
-            need=need,
-            right=right,
-            size=size,
-            slot=np.zeros((n, sides), np.int64),
-            chord=np.zeros((n, sides)),
-            count=np.zeros(1, np.int64),
-            slot_of=np.full(sides, -1, np.int64),
-            literal=np.zeros(sides, np.int64),
-            reach=reach,
-            at=np.zeros(n_dims),
-            order=order,
-            rank=rank,
-            load=load,
-            best_load=best_load,
-            trial=trial,
-            basis=np.zeros(slots + 1, np.int64),
-            level=np.zeros(slots + 1),
-            move=move,
-            column=column,
-            nonzero=np.zeros(slots, np.int64),
-            queue=np.zeros(QUEUE, np.int64),
-            missing=np.zeros(QUEUE),
-            inverse=np.zeros((slots, slots)),
-        )
+    row: Ints = array("rows")  # region
+    value: Floats = array("rows")  # bound of the region alone
+    need: Floats = array("rows")
+    right: Floats = array("rows")
+    size: Ints = array("rows")
+    slot: Ints = array("rows", "sides")
+    chord: Floats = array("rows", "sides")
+    count: Ints = array(1)  # slots in use
+    slot_of: Ints = array("sides", fill=-1)  # of the literal 2 d + up; -1: none
+    literal: Ints = array("sides")  # of a slot
+    reach: Floats = array("sides")  # longest raw move along a literal
+    at: Floats = array("dims")  # the centre that the program proposes
+    order: Ints = array("rows")
+    rank: Floats = array("rows")
+    load: Floats = array("sides")  # on each literal, of the greedy cover
+    best_load: Floats = array("sides")  # of the linear program
+    trial: Floats = array("sides")
+    basis: Ints = array("slots_and_one")  # row, or -1 for the slack of the slot; the last is for an unbounded row
+    level: Floats = array("slots_and_one")  # value of the basic column
+    move: Floats = array("slots")  # the program's prices: moves along the literals
+    column: Floats = array("slots")
+    nonzero: Ints = array("slots")
+    queue: Ints = array(QUEUE)  # rows that are looked at first
+    missing: Floats = array(QUEUE)
+    inverse: Floats = array("slots", "slots")
 
 
 @inner_kernel

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from elbowroom.kernels.bundle import Bundle
+from elbowroom.kernels.bundle import Bundle, array
 from elbowroom.kernels.kernel import inner_kernel
 from elbowroom.kernels.tools import Words, int64
 from elbowroom.numerics import Floats, Ints
@@ -30,19 +30,13 @@ from elbowroom.search.trees.question.question import Question
 class Inscribed(Bundle):
     """The inscribed box, the bad cell, and the cells around it."""
 
-    half: Floats  # (dims,) half-widths a
-    gap: Floats  # (dims,)
-    exit: Floats  # (dims,) raw way to the nearest side of the region that the node can pass
-    cell: Ints  # (dims,) v
-    first: Ints  # (dims,) cells of the box, or those that the adversary may be pushed into
-    final: Ints
-    paid: Floats  # (dims,) zero: costs are counted from the nearest centre on
-
-    @classmethod
-    def of(cls, n_dims: int) -> Inscribed:
-        half, gap, way_out, paid = np.zeros((4, n_dims))
-        cell, first, final = np.zeros((3, n_dims), np.int64)
-        return cls(half, gap, way_out, cell, first, final, paid)
+    half: Floats = array("dims")  # half-widths a
+    gap: Floats = array("dims")
+    exit: Floats = array("dims")  # raw way to the nearest side of the region that the node can pass
+    cell: Ints = array("dims")  # v
+    first: Ints = array("dims")  # cells of the box, or those that the adversary may be pushed into
+    final: Ints = array("dims")
+    paid: Floats = array("dims")  # zero: costs are counted from the nearest centre on
 
 
 @inner_kernel

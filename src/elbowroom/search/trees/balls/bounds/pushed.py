@@ -8,7 +8,6 @@ first(c + 1) - a. What that costs is all that `bound` needs to know.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 
@@ -22,27 +21,6 @@ from elbowroom.search.trees.bound.bound import BOUND, bound
 from elbowroom.search.trees.bound.gains import Scratch
 from elbowroom.search.trees.cells.leaves import Ensemble
 from elbowroom.search.trees.question.question import Question
-
-
-def question_of_cells(question: Question, geometry: Geometry) -> Question:
-    """The same question with one position per cell; the costs are filled in for every node."""
-    sizes = np.diff(geometry.cell_start)
-    cells = [np.arange(size) for size in sizes]
-    flat = np.concatenate([np.zeros(0, np.int64), *cells])
-    first = np.concatenate([np.zeros(0, np.int64), *([0, *row, row.size] for row in cells)])
-    last = np.concatenate([np.zeros(0, np.int64), *([-1, *row, row.size - 1] for row in cells)])
-    return replace(
-        question,
-        pos_start=geometry.cell_start,
-        cost=np.zeros(flat.size),
-        low_cell=flat,
-        high_cell=flat.copy(),
-        edge_start=geometry.cell_start + 2 * np.arange(sizes.size + 1),
-        first_low=first,
-        first_high=first.copy(),
-        last_low=last,
-        last_high=last.copy(),
-    )
 
 
 @inner_kernel

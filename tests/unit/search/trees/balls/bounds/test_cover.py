@@ -6,15 +6,22 @@ import numpy as np
 import pytest
 from scipy import optimize
 
+from elbowroom.kernels.bundle import blank
 from elbowroom.kernels.kernel import kernel
 from elbowroom.numerics import Floats
 from elbowroom.problem import Ball, Diamond
 from elbowroom.search.trees.balls.bounds.cover import Cover, cover_bound
 from elbowroom.search.trees.balls.bounds.simplex import best_cover
 from elbowroom.search.trees.balls.geometry import Geometry
+from elbowroom.search.trees.balls.limits import MAX_MET, MAX_SIGNED, MAX_SLOTS
 from elbowroom.search.trees.balls.node import Node
 from elbowroom.search.trees.balls.regions import BallRegions
 from tests.support.balls import ball_geometry, random_regions, used_by_gaps
+
+
+def _cover(n_dims: int) -> Cover:
+    sides, slots = 2 * n_dims, min(2 * n_dims, MAX_SLOTS)
+    return blank(Cover, dims=n_dims, sides=sides, rows=MAX_MET + MAX_SIGNED + 1, slots=slots, slots_and_one=slots + 1)
 
 
 @kernel
@@ -33,14 +40,14 @@ def at_best(cover: Cover, n: int, proven: float, enough: float) -> float:
     """The program without any region but the rows at hand: the room is too small to be near anything."""
     n_dims = cover.at.size
     geometry = ball_geometry(np.random.default_rng(0), Diamond(1e-12), n_dims)
-    node = Node.of(n_dims)
+    node = blank(Node, dims=n_dims)
     node.low[:] = node.high[:] = node.x[:] = 0.5
     return with_regions(geometry, node, BallRegions.of(1, geometry), cover, n, proven, enough)
 
 
 def made_up(random: np.random.Generator, n_dims: int, n_regions: int) -> tuple[Cover, np.ndarray]:
     """Regions with random ways out, some of them with the same ways, and their chords as a matrix."""
-    cover, chords = Cover.of(n_dims), np.zeros((n_regions, 2 * n_dims))
+    cover, chords = _cover(n_dims), np.zeros((n_regions, 2 * n_dims))
     cover.slot_of[:] = cover.literal[:] = np.arange(2 * n_dims)
     cover.count[0] = 2 * n_dims
     for r in range(n_regions):
@@ -141,7 +148,7 @@ def test_moves_into_other_regions_count(room: Ball | Diamond) -> None:
         n_dims = int(random.integers(2, 6))
         geometry = ball_geometry(random, room, n_dims)
         regions = random_regions(random, geometry, 64, int(random.integers(1, 12)))
-        node, cover = Node.of(n_dims), Cover.of(n_dims)
+        node, cover = blank(Node, dims=n_dims), _cover(n_dims)
         starts = random.random((200, n_dims))  # a little within the reach of a region, most of the time
         nearest = [used_by_gaps(regions, geometry, x).sum(axis=1).min() for x in starts]
         node.x[:] = starts[np.argmin(np.abs(np.array(nearest) - 0.8))]
