@@ -54,8 +54,9 @@ class TreeBuilder:
         cut = np.zeros(len(feature))
         feature[inner], cut[inner] = front.cuts(feature[inner], threshold[inner], goes_left)
         return TreeEnsemble(
-            info, np.array(self._roots, dtype=np.int64), feature, cut, left, right, value, base, float(divisor)
-        )
+            info=info, roots=np.array(self._roots, dtype=np.int64), feature=feature, cut=cut, left=left, right=right,
+            value=value, base=base, divisor=float(divisor),
+        )  # fmt: skip
 
 
 def float32_at_most(x: Floats, threshold: Floats) -> Bools:

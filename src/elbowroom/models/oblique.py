@@ -109,7 +109,10 @@ class ObliqueEnsemble:
         _check_trees(root, below, above)
         info = ModelInfo(names, tuple(classes), decision, link, source)
         start = np.zeros(n_scores) if base is None else np.array(base, dtype=np.float64).reshape(n_scores)
-        return cls(info, root, a, t, below, above, v, start, float(divisor))
+        return cls(
+            info=info, roots=root, weight=a, threshold=t, left=below, right=above, value=v, base=start,
+            divisor=float(divisor),
+        )  # fmt: skip
 
     @property
     def n_trees(self) -> int:

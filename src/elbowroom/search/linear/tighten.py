@@ -53,7 +53,7 @@ def tighten(
     else:
         ends = np.array([low, high, np.clip(0.0, low, high)])
         least = (price * np.abs(ends) - slope * ends).min(axis=0) - constant
-    stretches = {f: _stretches(question, adversaries, node, f, low[f], high[f], unit[f], multiplier, used, price[f], square) for f in map(int, np.flatnonzero(across))}  # fmt: skip
+    stretches = {f: _stretches(question=question, adversaries=adversaries, node=node, f=f, low=low[f], high=high[f], unit=unit[f], multiplier=multiplier, used=used, price=price[f], square=square) for f in map(int, np.flatnonzero(across))}  # fmt: skip
     for f, (_, values) in stretches.items():
         least[f] = values.min()
     value = total + float(least.sum())

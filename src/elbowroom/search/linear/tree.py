@@ -130,7 +130,10 @@ class Tree:
                 return []
             if self.best is not None and answer.multiplier is not None and answer.price is not None:
                 cutoff = self.cutoff / self.scale
-                cut = tighten(q, self.adversaries, node, lower, upper, unit, answer.multiplier, answer.price, cutoff)
+                cut = tighten(
+                    question=q, adversaries=self.adversaries, node=node, lower=lower, upper=upper, unit=unit,
+                    multiplier=answer.multiplier, price=answer.price, cutoff=cutoff,
+                )  # fmt: skip
                 if cut is None:
                     self.settled = min(self.settled, self.cutoff)
                     return []

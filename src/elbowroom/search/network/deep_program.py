@@ -255,6 +255,6 @@ class _Builder:
             np.concatenate(parts) for parts in zip(nothing, *self.open, strict=True)
         )
         return Block(
-            Rows.of(np.vstack(self.rows)), np.concatenate(self.row_low), np.concatenate(self.row_high), self.high[m:],
-            layer, neuron, column, Z, z0, floor, chord, envelope,
+            rows=Rows.of(np.vstack(self.rows)), row_low=np.concatenate(self.row_low), row_high=np.concatenate(self.row_high), high=self.high[m:],
+            layer=layer, neuron=neuron, column=column, Z=Z, z0=z0, floor=floor, chord=chord, envelope=envelope,
         )  # fmt: skip

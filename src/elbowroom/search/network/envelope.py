@@ -58,7 +58,10 @@ def prepare_envelopes() -> None:
     with without_collection():
         supports(square, one, one, 1.0)
         envelopes(np.ones(1, dtype=np.int64), one, square, one, one, 1.0, one)
-        relaxed_sum(one, one, square, -one, one, one, one, 1.0, one, np.empty(1), np.empty(1))
+        relaxed_sum(
+            out=one, z0=one, A=square, low=-one, high=one, h=one, cost=one, budget=1.0, w=one, slope=np.empty(1),
+            loss=np.empty(1),
+        )  # fmt: skip
 
 
 def _desk(n: int) -> tuple[Floats, Ints]:
@@ -190,8 +193,8 @@ def _envelope(
     _descending(a, order)
     left, right, trial, difference = work[0], work[1], work[2], work[3]
     low, high = 0.0, 1.0
-    down = _slope_at(0.0, z0, a, order, h, cost, budget, w, left)
-    up = _slope_at(1.0, z0, a, order, h, cost, budget, w, right)
+    down = _slope_at(lam=0.0, z0=z0, a=a, order=order, h=h, cost=cost, budget=budget, w=w, beta=left)
+    up = _slope_at(lam=1.0, z0=z0, a=a, order=order, h=h, cost=cost, budget=budget, w=w, beta=right)
     if down <= 0.0:
         for i in range(a.size):
             beta[i] = left[i]
@@ -201,7 +204,7 @@ def _envelope(
     else:
         for _ in range(30):
             middle = 0.5 * (low + high)
-            slope = _slope_at(middle, z0, a, order, h, cost, budget, w, trial)
+            slope = _slope_at(lam=middle, z0=z0, a=a, order=order, h=h, cost=cost, budget=budget, w=w, beta=trial)
             if slope > 0.0:
                 low, down = middle, slope
                 left, trial = trial, left
@@ -226,7 +229,9 @@ def _envelopes(
 ) -> None:  # fmt: skip
     for q in range(chosen.size):
         if chosen[q] != 0:
-            top[q] = _envelope(z0[q], A[q], h, cost, budget, w, slope[q], work, order)
+            top[q] = _envelope(
+                z0=z0[q], a=A[q], h=h, cost=cost, budget=budget, w=w, beta=slope[q], work=work, order=order
+            )
 
 
 @kernel
@@ -253,7 +258,7 @@ def _relaxed_sum(
             continue
         steep = high[q] / (high[q] - low[q])
         chord = steep * (z - low[q])
-        alpha = _envelope(z0[q], A[q], h, cost, budget, w, beta, work, order)
+        alpha = _envelope(z0=z0[q], a=A[q], h=h, cost=cost, budget=budget, w=w, beta=beta, work=work, order=order)
         value = alpha
         for i in range(w.size):
             value += beta[i] * w[i]

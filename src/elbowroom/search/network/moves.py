@@ -92,10 +92,10 @@ class Moves:
             forced_groups.append(bool(problem.upper[current] < 1.0))
         m = len(plus)
         made = cls(
-            problem, factual, np.array(plus, dtype=np.int64), np.array(minus, dtype=np.int64), np.array(unit),
-            np.array(cost), np.array(low), np.array(high), np.array(block, dtype=np.int64),
-            np.array(step, dtype=np.float64) > 0.0, np.array(step, dtype=np.float64),
-            np.zeros((0, m)), np.zeros(0), None,
+            problem=problem, base=factual, plus=np.array(plus, dtype=np.int64), minus=np.array(minus, dtype=np.int64), unit=np.array(unit),
+            cost=np.array(cost), low=np.array(low), high=np.array(high), block=np.array(block, dtype=np.int64),
+            whole=np.array(step, dtype=np.float64) > 0.0, step=np.array(step, dtype=np.float64),
+            rows=np.zeros((0, m)), row_low=np.zeros(0), most_changes=None,
         )  # fmt: skip
         return made._with_rows(group_rows, forced_groups)
 

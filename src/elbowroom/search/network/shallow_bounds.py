@@ -67,8 +67,9 @@ class ShallowBounds(FirstLayer):
         slope, loss = np.empty(w.size), np.empty(low.size)
         out = self.hunt.network.weights[1][r]
         intercept = float(self.hunt.network.biases[1][r]) + relaxed_sum(
-            out, scope.z0, self.A, low, high, scope.caps, reach.cost, scope.budget, w, slope, loss
-        )
+            out=out, z0=scope.z0, A=self.A, low=low, high=high, h=scope.caps, cost=reach.cost, budget=scope.budget,
+            w=w, slope=slope, loss=loss,
+        )  # fmt: skip
         constant, g = self.clamps.upper_line(j, slope, reach.low, reach.high, v)
         move_loss = np.maximum(constant + g * v - slope * w, 0.0)
         total = intercept + float(constant.sum())

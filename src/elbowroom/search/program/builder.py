@@ -70,13 +70,8 @@ class Builder:
         column = np.concatenate([np.zeros(0, np.int64), *self._column])
         matrix = coo_array((joined(self._value), (row, column)), shape=(self.n_rows, self.n_columns))
         return Program(
-            joined(self.cost),
-            joined(self.lower),
-            joined(self.upper),
-            np.concatenate([np.zeros(0, np.bool_), *self.whole]),
-            csr_array(matrix),
-            joined(self._low),
-            joined(self._high),
-            tuple(self.norms),
-            self.constant,
-        )
+            cost=joined(self.cost), lower=joined(self.lower), upper=joined(self.upper),
+            whole=np.concatenate([np.zeros(0, np.bool_), *self.whole]), matrix=csr_array(matrix),
+            row_lower=joined(self._low), row_upper=joined(self._high), norms=tuple(self.norms),
+            constant=self.constant,
+        )  # fmt: skip

@@ -83,4 +83,7 @@ def grow_by(
     for side in range(n_sides):
         order[side] = side
     sort_by(order, rank, n_sides)
-    grow(model, rival, low, high, order[:n_sides], low_limit, high_limit, suffix, spare)
+    grow(
+        model=model, rival=rival, low=low, high=high, order=order[:n_sides], low_limit=low_limit,
+        high_limit=high_limit, suffix=suffix, spare=spare,
+    )  # fmt: skip

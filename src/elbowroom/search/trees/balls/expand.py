@@ -160,8 +160,9 @@ def _tree_bounds(
             load, paid = cover.load, greedy
         workspace.progress.count[COUNT.BOUNDS] += 1
         value = pushed_bound(
-            model, geometry, workspace.node, rival, base, paid, budget, load, inside, workspace.cells, workspace.scratch
-        )
+            model=model, geometry=geometry, node=workspace.node, rival=rival, base=base, proven=paid, budget=budget,
+            load=load, inside=inside, cells=workspace.cells, scratch=workspace.scratch,
+        )  # fmt: skip
         if base + value >= budget:
             return math.inf
         best = max(best, value)
@@ -195,7 +196,10 @@ def work_on(
             continue
         if listed == 0 or (coarse and cover.need[chosen] < COARSE):
             threshold = 1.0 - COARSE if coarse else NEARLY
-            row = bad_region_at(model, question, geometry, regions, node.x, threshold, limit, stack, workspace)
+            row = bad_region_at(
+                model=model, question=question, geometry=geometry, regions=regions, x=node.x, threshold=threshold,
+                limit=limit, stack=stack, workspace=workspace,
+            )  # fmt: skip
             if row == ROW.UNSURE or (row == ROW.NOTHING and not coarse):
                 return row, base, best
             coarse = False
@@ -214,7 +218,10 @@ def work_on(
         row = cover.row[chosen]
         if row == waiting and not _moved(workspace):
             return row, base, best
-        value = _tree_bounds(model, question, geometry, regions, chosen, base, greedy, proven, budget, workspace)
+        value = _tree_bounds(
+            model=model, question=question, geometry=geometry, regions=regions, chosen=chosen, base=base,
+            greedy=greedy, proven=proven, budget=budget, workspace=workspace,
+        )  # fmt: skip
         if value == math.inf:
             return ROW.PRUNED, base, best
         best = max(best, base + value)
@@ -258,7 +265,10 @@ def expand_balls(
         worked += 1
         progress.count[COUNT.NODES] += 1
         before = key
-        row, base, best = work_on(model, question, geometry, regions, stack, workspace, budget, limit, note - 1)
+        row, base, best = work_on(
+            model=model, question=question, geometry=geometry, regions=regions, stack=stack, workspace=workspace,
+            budget=budget, limit=limit, waiting=note - 1,
+        )  # fmt: skip
         key = max(key, best)
         if row == ROW.PRUNED:
             continue
@@ -284,7 +294,10 @@ def expand_balls(
         if lacks_room(nodes, CHILDREN):
             push(nodes, node.low, node.high, key, note)
             return STOP.FULL
-        children, dive_key = split_node(geometry, regions, row, nodes, base, key, budget, plunge, workspace)
+        children, dive_key = split_node(
+            geometry=geometry, regions=regions, row=row, nodes=nodes, base=base, key=key, budget=budget,
+            plunge=plunge, workspace=workspace,
+        )  # fmt: skip
         if children < 0:
             return STOP.FINE
         diving = plunge and children > 0

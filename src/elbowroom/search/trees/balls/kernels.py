@@ -40,14 +40,37 @@ def run(
     is good then. `UNFINISHED` if there was more to do after ``share`` steps, `REPAIRED` if only a pull was unfinished."""
     if task == TASK.MEND:
         total = repair(
-            model, question, geometry, regions, workspace.trial, budget, noise, share, limit, stack, workspace
-        )
+            model=model, question=question, geometry=geometry, regions=regions, node=workspace.trial, budget=budget,
+            noise=noise, steps=share, limit=limit, stack=stack, workspace=workspace,
+        )  # fmt: skip
         if total == UNFINISHED or total == math.inf:
             return total
-        pulled = pull(model, question, geometry, regions, workspace.trial.x, share, limit, stack, workspace)
+        pulled = pull(
+            model=model, question=question, geometry=geometry, regions=regions, x=workspace.trial.x, steps=share,
+            limit=limit, stack=stack, workspace=workspace,
+        )  # fmt: skip
         return REPAIRED if pulled == UNFINISHED else total
     if task == TASK.PULL:
-        return pull(model, question, geometry, regions, workspace.trial.x, share, limit, stack, workspace)
+        return pull(
+            model=model, question=question, geometry=geometry, regions=regions, x=workspace.trial.x, steps=share,
+            limit=limit, stack=stack, workspace=workspace,
+        )  # fmt: skip
     if task == TASK.POLISH:
-        return polish(model, question, geometry, regions, workspace.trial.x, share, limit, stack, workspace)
-    return float(expand_balls(model, question, geometry, regions, nodes, stack, workspace, budget, share, limit))
+        return polish(
+            model=model, question=question, geometry=geometry, regions=regions, x=workspace.trial.x, steps=share,
+            limit=limit, stack=stack, workspace=workspace,
+        )  # fmt: skip
+    return float(
+        expand_balls(
+            model=model,
+            question=question,
+            geometry=geometry,
+            regions=regions,
+            nodes=nodes,
+            stack=stack,
+            workspace=workspace,
+            budget=budget,
+            share=share,
+            limit=limit,
+        )
+    )

@@ -29,8 +29,8 @@ def _learn_region(
         arrays.rank[below] = geometry.rate[d] * max(0.0, x[d] - first) if first > geometry.lower[d] else math.inf
         arrays.rank[above] = geometry.rate[d] * max(0.0, last - x[d]) if last < geometry.upper[d] else math.inf
     grow_by(
-        model, rival, low, high, arrays.order, arrays.rank, geometry.low_cell, geometry.high_cell, arrays.suffix,
-        arrays.spare,
+        model=model, rival=rival, low=low, high=high, order=arrays.order, rank=arrays.rank, low_limit=geometry.low_cell, high_limit=geometry.high_cell, suffix=arrays.suffix,
+        spare=arrays.spare,
     )  # fmt: skip
     return add_ball_region(regions, geometry, low, high, rival, workspace.progress.random)
 
@@ -46,8 +46,9 @@ def bad_region_at(
     if row >= 0:
         return row
     verdict, rival = find_bad_near(
-        model, question, geometry, x, threshold, limit, stack, workspace.arrays.used, workspace.progress.work
-    )
+        model=model, question=question, geometry=geometry, x=x, threshold=threshold, limit=limit, stack=stack,
+        used=workspace.arrays.used, work=workspace.progress.work,
+    )  # fmt: skip
     if verdict == FINDING.GOOD:
         return ROW.NOTHING
     if verdict != FINDING.BAD:

@@ -68,8 +68,9 @@ def bound(
         return BOUND.HOLDS, base
     deficit -= model.guard[rival]
     most = collect_gains(
-        model, question, rival, cell, low, high, paid, base, budget, -4.0 * model.biggest[rival], scratch
-    )
+        model=model, question=question, rival=rival, cell=cell, low=low, high=high, paid=paid, base=base,
+        budget=budget, floor=-4.0 * model.biggest[rival], scratch=scratch,
+    )  # fmt: skip
     if most < deficit:
         return BOUND.PRUNED, base
     for d in range(n_dims):  # increments become the functions G
@@ -79,11 +80,20 @@ def bound(
             total += scratch.gain[p]
             scratch.gain[p] = total
     if question.norm != COSTS.ADDITIVE:
-        return fill_by_cost(question, low, high, x, paid, base, budget, deficit, scratch)
-    value, price = fill_by_ratio(question, low, high, x, paid, base, budget, deficit, scratch)
+        return fill_by_cost(
+            question=question, low=low, high=high, x=x, paid=paid, base=base, budget=budget, deficit=deficit,
+            scratch=scratch,
+        )  # fmt: skip
+    value, price = fill_by_ratio(
+        question=question, low=low, high=high, x=x, paid=paid, base=base, budget=budget, deficit=deficit,
+        scratch=scratch,
+    )  # fmt: skip
     if price < 0.0 or base + value >= budget:
         return BOUND.PRUNED, base
-    if budget < math.inf and not tighten(question, low, high, paid, base, budget, deficit, price, scratch):
+    if budget < math.inf and not tighten(
+        question=question, low=low, high=high, paid=paid, base=base, budget=budget, deficit=deficit, price=price,
+        scratch=scratch,
+    ):  # fmt: skip
         return BOUND.PRUNED, base
     return BOUND.OPEN, base + value
 
@@ -133,7 +143,10 @@ def _all_steps(question: Question, low: Ints, high: Ints, x: Ints, paid: Floats,
     n_steps = int64(0)
     for d in range(x.shape[0]):
         if low[d] < high[d]:
-            n_steps = steps_outwards(question, d, low[d], high[d], x[d], paid, limit, n_steps, scratch)
+            n_steps = steps_outwards(
+                question=question, d=d, low=low[d], high=high[d], x=x[d], paid=paid, limit=limit, n_steps=n_steps,
+                scratch=scratch,
+            )  # fmt: skip
     return n_steps
 
 

@@ -67,8 +67,9 @@ def collect_gains(
         if settled:  # the node cannot leave the present leaf of this tree
             continue
         n_leaves, n_entries, largest = _list_leaves(
-            model, question, tree, present, cell, low, high, paid, base, budget, scratch
-        )
+            model=model, question=question, tree=tree, present=present, cell=cell, low=low, high=high, paid=paid,
+            base=base, budget=budget, scratch=scratch,
+        )  # fmt: skip
         if n_leaves == 0:
             continue
         most += largest
@@ -77,7 +78,10 @@ def collect_gains(
             exact = int64(-1)
         _share_out(question, low, exact, n_entries, scratch)
         if exact >= 0:
-            _add_envelope(model, question, present, cell, low, high, exact, n_leaves, n_entries, floor, scratch)
+            _add_envelope(
+                model=model, question=question, present=present, cell=cell, low=low, high=high, exact=exact,
+                n_leaves=n_leaves, n_entries=n_entries, floor=floor, scratch=scratch,
+            )  # fmt: skip
     return most
 
 
@@ -218,8 +222,8 @@ def _add_envelope(
         scratch.span_first[i] = question.first_low[o + a] if a > cell[exact] else question.first_high[o + a]
         scratch.span_last[i] = question.last_low[o + b] if b >= cell[exact] else question.last_high[o + b]
     envelope(
-        scratch.residual, scratch.span_first, scratch.span_last, n_leaves + 1, low[exact], high[exact], floor,
-        scratch.breaks, scratch.gain, question.pos_start[exact] + exact,
+        residual=scratch.residual, first=scratch.span_first, final=scratch.span_last, size=n_leaves + 1, low=low[exact], high=high[exact], floor=floor,
+        breaks=scratch.breaks, gains=scratch.gain, offset=question.pos_start[exact] + exact,
     )  # fmt: skip
 
 

@@ -193,7 +193,10 @@ def ascend(
                 return CLIMB.ARRIVED
             if step == steps - 1 and is_good(model, question, x, int64(SHORT_LOOK), stack, ladder, work):
                 return CLIMB.ARRIVED
-        block, choice = _best_move(model, question, first, final, x, budget, total, lack, ladder)
+        block, choice = _best_move(
+            model=model, question=question, first=first, final=final, x=x, budget=budget, total=total, lack=lack,
+            ladder=ladder,
+        )  # fmt: skip
         if block < 0:
             good = total < budget and is_good(model, question, x, int64(LONG_LOOK), stack, ladder, work)
             return CLIMB.ARRIVED if good else CLIMB.LOST

@@ -58,8 +58,8 @@ def learn(
         )
     low, high = stack.low[0], stack.high[0]
     grow_by(
-        model, rival, low, high, workspace.order, workspace.rank, workspace.first, workspace.final, workspace.suffix,
-        workspace.spare,
+        model=model, rival=rival, low=low, high=high, order=workspace.order, rank=workspace.rank, low_limit=workspace.first, high_limit=workspace.final, suffix=workspace.suffix,
+        spare=workspace.spare,
     )  # fmt: skip
     return add_region(regions, question, low, high, rival, workspace.random)
 
@@ -138,8 +138,8 @@ def expand(
                 break
             key = max(key, base)
             hits = met_regions(
-                regions, question, workspace.x, workspace.low, workspace.high, workspace.paid, workspace.member, base, budget, workspace.found,
-                workspace.weight,
+                regions=regions, question=question, x=workspace.x, low=workspace.low, high=workspace.high, paid=workspace.paid, member=workspace.member, base=base, budget=budget, found=workspace.found,
+                weight=workspace.weight,
             )  # fmt: skip
             if hits == 0:
                 for d in range(n_dims):
@@ -168,8 +168,8 @@ def expand(
                     deepen(model, question, workspace, regions.rival[row])
                 workspace.count[COUNT.BOUNDS] += 1
                 outcome, value = bound(
-                    model, question, regions.rival[row], workspace.cell, workspace.low, workspace.high, workspace.x,
-                    workspace.paid, base, budget, scratch,
+                    model=model, question=question, rival=regions.rival[row], cell=workspace.cell, low=workspace.low, high=workspace.high, x=workspace.x,
+                    paid=workspace.paid, base=base, budget=budget, scratch=scratch,
                 )  # fmt: skip
                 if outcome == BOUND.PRUNED:
                     row = -1

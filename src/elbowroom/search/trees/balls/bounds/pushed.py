@@ -98,18 +98,9 @@ def pushed_bound(
     tightened in place. ``proven`` is what ``load`` has proven beyond ``base``."""
     _price_cells(geometry, node, base, load, inside, cells)
     outcome, value = bound(
-        model,
-        cells,
-        rival,
-        inside.cell,
-        inside.first,
-        inside.final,
-        inside.cell,
-        inside.paid,
-        base + proven,
-        budget,
-        scratch,
-    )
+        model=model, question=cells, rival=rival, cell=inside.cell, low=inside.first, high=inside.final,
+        x=inside.cell, paid=inside.paid, base=base + proven, budget=budget, scratch=scratch,
+    )  # fmt: skip
     if outcome == BOUND.PRUNED:
         return math.inf
     if outcome == BOUND.HOLDS:

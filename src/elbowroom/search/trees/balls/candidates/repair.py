@@ -65,7 +65,10 @@ def repair(
         base = settle_node(question, geometry, node, budget)
         if base >= budget:
             return math.inf
-        row = bad_region_at(model, question, geometry, regions, node.x, SURE, limit, stack, workspace)
+        row = bad_region_at(
+            model=model, question=question, geometry=geometry, regions=regions, x=node.x, threshold=SURE,
+            limit=limit, stack=stack, workspace=workspace,
+        )  # fmt: skip
         if row == ROW.NOTHING:
             return base
         if row < 0:
@@ -119,7 +122,10 @@ def pull(
                 x[d] = before
                 return UNFINISHED
             done += 1
-            row = bad_region_at(model, question, geometry, regions, x, SURE, limit, stack, workspace)
+            row = bad_region_at(
+                model=model, question=question, geometry=geometry, regions=regions, x=x, threshold=SURE, limit=limit,
+                stack=stack, workspace=workspace,
+            )  # fmt: skip
             if row == ROW.NOTHING:
                 good = True
                 break
@@ -143,7 +149,10 @@ def polish(
 ) -> float:  # fmt: skip
     """Push a centre that is nearly good straight away from the regions it touches; its room is good if 0."""
     for _ in range(steps):
-        row = bad_region_at(model, question, geometry, regions, x, SURE, limit, stack, workspace)
+        row = bad_region_at(
+            model=model, question=question, geometry=geometry, regions=regions, x=x, threshold=SURE, limit=limit,
+            stack=stack, workspace=workspace,
+        )  # fmt: skip
         if row == ROW.NOTHING:
             return 0.0
         if row < 0:
