@@ -168,7 +168,10 @@ def test_cycles_are_found_where_there_are_some() -> None:
 @pytest.fixture(scope="module")
 def documented() -> set[str]:
     """Every name inside a code span of the page that lists the interface."""
-    text = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
+    page = ROOT / "docs" / "api.md"
+    if not page.exists():
+        pytest.skip("the source archive holds no docs")
+    text = page.read_text(encoding="utf-8")
     return {name for span in re.findall(r"`([^`]+)`", text) for name in re.findall(r"[A-Za-z_]\w*", span)}
 
 
