@@ -77,8 +77,8 @@ def test_small_jumps_and_slopes_are_none() -> None:
 
 
 def test_where_the_bounds_stay_apart_nothing_is_claimed() -> None:
-    """With bounds 0.4 apart a jump of 0.3 can be neither shown nor excluded, one of 2 is shown with what is proven of it."""
-    unclear = find_jumps(front_of(Stairs({0.3: 0.3}, blur=0.2), [0.0, 1.0], seconds=0.1), 0.25)
+    """With bounds 0.4 apart a jump of 0.35 can be neither shown nor excluded, one of 2 is shown with what is proven of it."""
+    unclear = find_jumps(front_of(Stairs({0.3: 0.3}, blur=0.2), [0.0, 1.0], seconds=0.1), 0.35)
     assert unclear.found == () and not unclear.complete
     clear = find_jumps(front_of(Stairs({0.3: 2.0}, blur=0.2), [0.0, 1.0]), 0.5)
     assert [jump.jump for jump in clear.found] == pytest.approx([1.6])
