@@ -7,7 +7,7 @@ import pytest
 
 from elbowroom.certify.dual_ascent import climb
 from elbowroom.certify.inputs import InputSet
-from elbowroom.certify.intervals import lower_bound, propagate
+from elbowroom.certify.intervals import LinearBound, lower_bound, propagate
 from elbowroom.models import Affine
 from elbowroom.problem import Shape
 from tests.support.small_models import body_of, random_network
@@ -64,3 +64,32 @@ def test_the_climb_is_sound_and_often_better() -> None:
         assert start - 1e-9 <= end <= lowest
         better += end > start + 1e-3
     assert better >= 8
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_climbing_in_a_clipped_ball_ends_at_the_top(seed: int) -> None:
+    """The bound is concave in the multipliers of one hidden layer: none nearby, at any scale, may be better. Also in
+    parts of the ball that lie off its centre."""
+    rng = np.random.default_rng(seed)
+    n = 5
+    first, last = random_network(rng, (n, 6)).layers
+    center = rng.normal(size=n)
+    inputs = InputSet.all_of(body_of(center, Shape.BALL, rng.uniform(0.1, 1.0, n), low=center - 0.3))
+    if seed % 2:
+        inputs = inputs.halves(0, float(inputs.body.center[0] + 0.3 * inputs.body.axes[0]))[1]
+    intervals = propagate((first,), inputs, [np.zeros(6)])
+    assert intervals is not None
+
+    def bound(multipliers: np.ndarray | None) -> LinearBound:
+        given = None if multipliers is None else [multipliers]
+        return lower_bound(last.weight, last.bias, (first,), intervals, inputs, given)
+
+    start = bound(None)
+    climbed = climb(start.multipliers[0], start.slopes[0], first, intervals[0], inputs)
+    top = float(bound(climbed).value[0])
+    assert top >= float(start.value[0]) - 1e-9
+    size = float(np.abs(climbed).max()) + 1.0
+    for scale in (1e-4, 1e-2, 1e-1, 1.0):
+        for _ in range(60):
+            other = climbed + scale * size * rng.normal(size=climbed.shape) * (rng.random(climbed.shape) < 0.5)
+            assert float(bound(other).value[0]) <= top + 1e-5 * size

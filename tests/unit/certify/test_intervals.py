@@ -124,3 +124,20 @@ def test_a_network_whose_signs_are_known_is_bounded_exactly() -> None:
 def test_intervals_that_cross_are_empty() -> None:
     assert Interval(np.array([0.0, 2.0]), np.array([1.0, 1.0])).empty
     assert not Interval(np.zeros(2), np.zeros(2)).empty
+
+
+def test_the_least_value_of_every_neuron_is_that_of_its_interval() -> None:
+    """lambda relu(z) - m z over [l, u]: at an end, or at the kink 0 where it lies inside."""
+    rng = np.random.default_rng(0)
+    n = 40
+    layer = Affine.exact(np.eye(n), np.zeros(n))
+    ends = np.sort(rng.normal(size=(2, n)), axis=0)
+    at = [Interval(ends[0], ends[1])]
+    slopes, multipliers = rng.normal(size=(1, n)), rng.normal(size=(1, n))
+    inputs = InputSet.all_of(body_of(np.zeros(n), Shape.BOX, 3.0))
+    found = lower_bound(slopes, np.zeros(1), (layer,), at, inputs, [multipliers])
+    z = np.linspace(ends[0], ends[1], 2001)
+    z = np.vstack([z, np.clip(0.0, ends[0], ends[1])])
+    brute = (slopes * np.maximum(z, 0.0) - multipliers * z).min(axis=0)
+    assert found.least[0][0] == pytest.approx(brute, abs=1e-12)
+    assert float(found.value[0]) == pytest.approx(brute.sum() - 3.0 * np.abs(multipliers).sum(), abs=1e-9)

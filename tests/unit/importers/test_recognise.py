@@ -80,6 +80,7 @@ def test_an_own_prediction_is_refused_by_name(model: object, name: str) -> None:
 def test_a_method_set_on_the_object_is_refused() -> None:
     model = LogisticRegression()
     model.note = "attributes that are no methods of the class do not matter"
+    model.fit = lambda X, y: model  # training is harmless here, too
     refuse_overrides(model, LogisticRegression)
     model.predict = lambda X: X
     with pytest.raises(UnsupportedModel, match="'predict', set on the instance"):
