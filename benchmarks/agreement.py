@@ -1,8 +1,8 @@
 """Four ways to one answer: Algorithm 1 on HiGHS and on SCIP, the fast engines, and brute force over the whole plane.
 
 300 random small questions for every family of models and every norm of the room. The true distance must lie between the
-bounds of every answer, and no lower bound may lie above another's distance; every region is judged and attacked. Lines are
-kept as they come: a second start goes on.
+bounds of every answer, and no lower bound may lie above another's distance; every region is judged and attacked.
+Every line is stored as soon as it is there: a second start goes on.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Attacks on answers about networks that use nothing of the product but the region itself.
 
 The network is read from the trained scikit-learn object. From many random starts, steps to the extreme point of the
-region against the gradient (Frank-Wolfe), full ones first, then half ones; every point is asked of ``model.predict``.
+region against the gradient (Frank-Wolfe), full ones first, then half ones; every point is labelled by
+``model.predict``.
 """
 
 from __future__ import annotations

@@ -3,7 +3,8 @@
 One run, one thread, the same questions: decision trees, forests, boosting and networks of the paper on its three data sets,
 rows 0..4, rho .05, boxes and balls. For Algorithm 1 the seconds of every master and every adversary are kept (the paper's
 figure on computation time). Distances must agree within the reported gaps: no lower bound above another's distance. Lines
-are kept as they come: a second start goes on, and one with a longer limit asks again only what the shorter left unproven.
+are stored as soon as they are there: a second start goes on, and one with a longer limit asks again only what the
+shorter left unproven.
 """
 
 from __future__ import annotations

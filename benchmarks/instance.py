@@ -28,7 +28,7 @@ def solve_instance(
     answer = explainer.explain(x, room=ROOM[norm](rho), time_limit=limit, seed=0)
     seconds = time.perf_counter() - began
     if answer.method == INTERRUPTED:
-        raise KeyboardInterrupt  # the answer is what there was until then; it is no result of a benchmark
+        raise KeyboardInterrupt  # the answer is what there was until then; it is not a benchmark result
     counted, iterations = effort(answer)
     record: dict[str, Any] = {
         "row": row,
@@ -57,7 +57,7 @@ def solve_instance(
 
 
 def hostile(explainer: Explainer, model: Any, answer: Region) -> tuple[np.ndarray, dict[str, float]]:
-    """The points to be asked of the model; for networks also the proven and the lowest attacked margin."""
+    """The points that the model labels; for networks also the proven and the lowest attacked margin."""
     cuts = explainer.model.cuts if isinstance(explainer.model, TreeEnsemble) else None
     points = hostile_points(answer.body, cuts)
     if not isinstance(explainer.model, ReluNetwork):

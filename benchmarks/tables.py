@@ -80,7 +80,7 @@ def solve(
     if todo:
         lines.append({"environment": environment()})
     if len(keys & set(done)):
-        show.say(f"{len(keys & set(done))} of {len(keys)} instances are there already (--no-resume begins anew)")
+        show.say(f"{len(keys & set(done))} of {len(keys)} instances are done already (--no-resume starts again)")
     with show.progress(total=len(keys), done=[done[key] for key in keys & set(done)]) as on_record:
         if jobs == 1:
             for cell in todo:

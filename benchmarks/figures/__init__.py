@@ -42,7 +42,7 @@ FIGURES = [
     Entry(
         "times",
         "Master and adversary",
-        "Diabetes, GBM with 100 trees, box of radius 0.01, Algorithm 1 on HiGHS. Left: seconds in all of the master "
+        "Diabetes, GBM with 100 trees, box of radius 0.01, Algorithm 1 on HiGHS. Left: total seconds of the master "
         "and the adversary, per instance. Right: seconds per iteration of the two longest runs. The master grows with "
         "every scenario, the adversary does not.",
     ),

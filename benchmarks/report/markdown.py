@@ -48,8 +48,8 @@ distance, no bounds. The paper's numbers come from another machine (Apple M1 Pro
 20 rows; they show orders of magnitude, not a race.
 
 What is counted here and nowhere else: **false points**. Every region is attacked with its corners, every threshold inside
-it with its float neighbours, float32 round trips, points of its surface and (networks) gradient attacks; each point is
-asked of the model object's own `predict`."""
+it with its float neighbours, float32 round trips, points of its surface and (networks) gradient attacks; each point
+is labelled by the model object's own `predict`."""
 
 
 # ---- tables 1 and 2 -----------------------------------------------------------------------------------------------------

@@ -6,11 +6,11 @@ room the outcome may still be the wanted one. With t = radius / sigma and the no
 
 * l2 (`Ball`):       P = F(t^2), F the chi-square distribution with n degrees of freedom;
 * linf (`Box`):      P = (2 Phi(t) - 1)^n;
-* l1 (`Diamond`):    P = P(|Z_1| + ... + |Z_n| <= t), the law of a sum of n half-normal numbers. It has no elementary
-  form for n > 2. It is computed by inverting its Laplace transform, (1 / 2 pi i) times the integral of
+* l1 (`Diamond`):    P = P(|Z_1| + ... + |Z_n| <= t), the distribution of a sum of n half-normal variables. It has no
+  elementary form for n > 2. It is computed by inverting its Laplace transform, (1 / 2 pi i) times the integral of
   exp(s t) L(s)^n / s ds, L(s) = erfcx(s / sqrt(2)), along a hyperbola through the saddle point, which is exact to about
-  13 digits for every n and also far out in both tails. The difference between two step lengths and a safety margin of
-  1e-12 (relative) are subtracted, so that the probability is never overstated.
+  13 digits for every n and far out in both tails as well. The difference between two step lengths and a safety margin
+  of 1e-12 (relative) are subtracted, so that the probability is never overstated.
 
 All three functions take numbers or arrays (numpy broadcasting). ``radius`` and ``sigma`` are in the same unit; with a
 scalar radius that is the unit of the features' scales. ``n`` counts the features that have room.
@@ -66,7 +66,7 @@ def sigma(
     return _shape_back(length / _standard_radius(chance, count, kind))
 
 
-# ---- the three laws for sigma = 1 -----------------------------------------------------------------------------------
+# ---- the three distributions for sigma = 1 --------------------------------------------------------------------------
 def _standard_probability(t: Floats, n: Floats, norm: Distance) -> Floats:
     match norm:
         case Distance.L2:
@@ -98,7 +98,7 @@ def _standard_radius(p: Floats, n: Floats, norm: Distance) -> Floats:
             return np.array(values).reshape(p.shape)
 
 
-# ---- the law of |Z_1| + ... + |Z_n| ---------------------------------------------------------------------------------
+# ---- the distribution of |Z_1| + ... + |Z_n| ------------------------------------------------------------------------
 def _log_transform(s: npt.NDArray[np.complex128]) -> npt.NDArray[np.complex128]:
     """log E exp(-s |Z|) = log erfcx(s / sqrt(2)), without overflow in the left half plane."""
     z = s / math.sqrt(2.0)

@@ -46,7 +46,7 @@ def gamma(operations: int) -> float:
     """Bound n u / (1 - n u) on the relative error of n roundings, in any order; u is taken as 2^-52."""
     bound = operations * EPS
     if bound >= 0.5:
-        raise ValueError(f"an error bound for {operations} roundings means nothing")
+        raise ValueError(f"an error bound for {operations} roundings is meaningless")
     return bound / (1.0 - bound)
 
 

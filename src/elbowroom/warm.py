@@ -1,6 +1,6 @@
 """``python -m elbowroom.warm`` fills the disk cache of compiled kernels for all later processes.
 
-Whoever asks without having done so waits once, before the clock of the first question starts (see `kernels.warm`).
+Without it, the first question waits once, before its clock starts (see `kernels.warm`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A shape that nobody was taught is refused by name, by every judge and every engine, before anything is computed.
+"""A shape that no code was taught is refused by name, by every judge and every engine, before anything is computed.
 
 Taken for a diamond, as whatever is not a ball once was, it would be certified with bad points inside.
 """

@@ -80,7 +80,7 @@ def _corners(body: Body, columns: np.ndarray, rng: np.random.Generator) -> np.nd
 
 
 def _surface(body: Body, columns: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Points on (a hair inside) the surface: axes, diagonals of random subsets, random directions."""
+    """Points on (or just inside) the surface: axes, diagonals of random subsets, random directions."""
     if not columns.size:
         return body.center[None]
     directions = [np.eye(columns.size), -np.eye(columns.size)]

@@ -1,4 +1,4 @@
-"""A shape that nobody was taught: one more member of `Shape`, made at run time, and a room that has it."""
+"""A shape that no code was taught: one more member of `Shape`, made at run time, and a room that has it."""
 
 from __future__ import annotations
 

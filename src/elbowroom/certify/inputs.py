@@ -56,7 +56,7 @@ class InputSet:
 
     @cached_property
     def round_columns(self) -> Ints:
-        """Columns that use up the budget of the ball or diamond; also those that are fixed off the centre."""
+        """Columns that use up the budget of the ball or diamond, including those that are fixed off the centre."""
         return self.body.round_columns if is_round(self.body.shape) else np.empty(0, dtype=np.int64)
 
     @cached_property
@@ -122,7 +122,7 @@ class InputSet:
                 assert_never(shape)
 
     def _multipliers(self, v: Floats, low: Floats, high: Floats) -> list[Floats]:
-        """Good multipliers per row; any others would be sound too."""
+        """Good multipliers per row; any others would be sound as well."""
         shape = self.body.shape
         match shape:
             case Shape.BALL:

@@ -21,8 +21,8 @@ from elbowroom.result import Verdict
 
 
 def certify(model: Model, target: Target, body: Body, time_limit: float = math.inf) -> Verdict:
-    """Certificate: every point of the body has the wanted outcome. Counterexample: one of them has not (or is too close
-    to tell in floating point). Undecided: the time limit ended first."""
+    """Certificate: every point of the body has the wanted outcome. Counterexample: one of them does not (or is too
+    close to tell in floating point). Undecided: the time limit was reached first."""
     deadline = time.perf_counter() + time_limit
     match model:
         case LinearModel():
@@ -76,7 +76,9 @@ def check_body(model: Model, body: Body, judged: Collection[Shape]) -> None:
     grouped = np.zeros(len(names), dtype=bool)
     for members in body.free_groups:
         if members.size == 0 or members.min() < 0 or members.max() >= len(names) or grouped[members].any():
-            raise InputError(f"region: free group {members.tolist()} is empty, overlaps another or names no column")
+            raise InputError(
+                f"region: free group {members.tolist()} is empty, overlaps another or contains a column that does not exist"
+            )
         grouped[members] = True
     low, center, high = body.lower, body.center, body.upper
     ends = np.stack([low, center, high])

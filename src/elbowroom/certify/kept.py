@@ -22,12 +22,14 @@ ROUNDING: Final = 1e-9  # what may lie between the bounds of a probability that 
 def kept_probability(
     model: Model, target: Target, slip: Slip, room: Body | None, tolerance: float, time_limit: float
 ) -> KeptProbability:
-    """Bounds on P(the slipped centre has the wanted class), at most ``tolerance`` apart unless the time ends first."""
+    """Bounds on P(the slipped centre has the wanted class), at most ``tolerance`` apart unless time runs out first."""
     began = time.perf_counter()
     if room is not None:
         check_known(room.shape, SHAPES, "the chance to stay inside the room")
     if target.probability is not None:
-        raise InputError("the chance of keeping a class is asked of a label; leave the probability of the target out")
+        raise InputError(
+            "the chance of keeping a class is defined for a label; leave out the probability of the target"
+        )
     index = target.index(model.info)
     match model:
         case TreeEnsemble():

@@ -15,7 +15,7 @@ NARROW: Final = 1e-6  # weight of the mass of a cut that has next to nothing on 
 
 # How `explore` stopped.
 DONE: Final = 0  # nothing is open, or less than the tolerance
-PAUSED: Final = 1  # the share of work is used up; call again
+PAUSED: Final = 1  # the share of work was done; call again
 FULL: Final = 2  # the pool is full; call again with a larger one
 
 # Kinds of nodes besides "split on active column i >= 0".
@@ -67,7 +67,7 @@ class Tally(Bundle):
 
     counts: Ints
     totals: Floats
-    score: Floats  # per cut: spread of leaf values that stands behind it
+    score: Floats  # per cut: spread of leaf values behind it
     stack: Ints
     least: Floats
     most: Floats
@@ -138,7 +138,7 @@ def _walk(forest: Forest, ranges: Ranges, tally: Tally, s: int, tree: int) -> tu
 
 @inner_kernel
 def _assess(forest: Forest, ranges: Ranges, tally: Tally, s: int) -> int:
-    """Sums over all trees, and the cut that stands before the largest spread, weighted by the smaller of the two masses;
+    """Sums over all trees, and the cut before the largest spread, weighted by the smaller of the two masses;
     the number of nodes seen."""
     n_rivals, cdf, stack, score = forest.base.shape[0], forest.cdf, tally.stack, tally.score
     least, most = tally.least, tally.most

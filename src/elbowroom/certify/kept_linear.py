@@ -1,12 +1,12 @@
 """The chance that a slipped centre keeps its class, for linear models.
 
 The margin of one rival at the slipped centre is mu + sum_f w_f (x_f - c_f) with mu = w.c + b. Columns whose slip is
-neither clipped (with a probability that counts) nor whole add up to a normal number with variance
+neither clipped (with a probability that counts) nor whole add up to a normally distributed sum with variance
 tau^2 = sum w_f^2 sigma_f^2. If there are no others, P = Phi(mu / tau): the closed form.
 
 The other columns (clipped or whole) are put on a grid of width h, once rounded down and once rounded up, and their sum A
-is the convolution of their laws: P(A_down + normal >= -mu) <= P <= P(A_up + normal >= -mu). Mass that leaves the grid
-counts against the lower and for the upper bound.
+is the convolution of their distributions: P(A_down + normal >= -mu) <= P <= P(A_up + normal >= -mu). Mass that leaves
+the grid counts against the lower and for the upper bound.
 
 With several rivals the bounds of the single ones are joined: 1 - sum (1 - p_r) <= P <= min p_r.
 """
@@ -26,7 +26,7 @@ from elbowroom.models.margins import linear_margins
 from elbowroom.numerics import EPS, Floats
 
 HALF_GRIDS: Final = (2**12, 2**14, 2**16, 2**18)  # points on either side of 0, finer until the bounds are close
-FEW_COLUMNS: Final = 20  # so many are done whatever the time
+FEW_COLUMNS: Final = 20  # this many are done regardless of time
 NO_CLIPPING: Final = 1e-13  # a column that is clipped with less than this probability counts as normal
 
 
@@ -41,7 +41,7 @@ class Bounds:
 
 
 def kept_linear(model: LinearModel, target: int, slip: Slip, tolerance: float, deadline: float) -> Bounds:
-    """Bounds for all rivals together; finer grids until they are as close as asked for, or the deadline passes."""
+    """Bounds for all rivals together; finer grids until they are within the tolerance, or the deadline passes."""
     bounds = Bounds(0.0, 1.0, False, False)
     for half_grid in HALF_GRIDS:
         finer = _joined(model, target, slip, half_grid, deadline)
@@ -114,7 +114,8 @@ def _each_at_least(mean: Floats, tau: float) -> Floats:
 def _grid_laws(
     weight: Floats, columns: list[int], slip: Slip, step: float, half_grid: int, deadline: float
 ) -> tuple[Floats, Floats] | None:
-    """The laws of the sum of w_f (x_f - c_f), every term rounded down and rounded up to the grid; None: out of time."""
+    """The distributions of the sum of w_f (x_f - c_f), every term rounded down and rounded up to the grid; None: out of
+    time."""
     low = high = np.ones(1)
     points = np.asarray(np.arange(-half_grid, half_grid + 1) * step, dtype=np.float64)
     for k, f in enumerate(columns):
@@ -129,7 +130,7 @@ def _grid_laws(
 
 
 def _column_laws(weight: float, f: int, slip: Slip, points: Floats) -> tuple[Floats, Floats]:
-    """Laws on the grid of one term y = w (x - c), rounded down and up.
+    """Distributions on the grid of one term y = w (x - c), rounded down and up.
 
     With the grid g_0 < ... < g_m and G(g) = P(y <= g): rounded up, y becomes g_j with probability G(g_j) - G(g_(j-1));
     rounded down, it becomes g_j with P(g_j <= y < g_(j+1)), for which P(y <= g) is asked just below each point, so

@@ -58,7 +58,7 @@ class Masses:
 
 
 def kept_trees(model: TreeEnsemble, target: int, slip: Slip, tolerance: float, seconds: float) -> Masses:
-    """Masses proven kept and lost, until less than ``tolerance`` is open or the time is used up."""
+    """Masses proven kept and lost, until less than ``tolerance`` is open or time runs out."""
     columns = [int(f) for f in slip.columns if model.cuts[int(f)].size]
     cuts = [np.unique(np.floor(model.cuts[f])) + 0.0 if slip.whole[f] else model.cuts[f] for f in columns]
     start = np.cumsum([0, *(c.size + 2 for c in cuts)], dtype=np.int64)

@@ -132,7 +132,7 @@ def _read_row(weight: Floats, bias: float, needed: float, body: Body) -> _Row:
 
 
 def _possible(lower: Floats, upper: Floats) -> Bools:
-    """Categories that the limits leave: the member may be 1 and every other member may be 0."""
+    """Categories that the bounds allow: the member may be 1 and every other member may be 0."""
     others_may_be_zero = (lower > 0).sum() - (lower > 0) == 0
     return np.asarray((upper >= 1) & others_may_be_zero, dtype=np.bool_)
 

@@ -43,11 +43,11 @@ _ASSUMPTIONS = (
 )
 _PRICES = (1e2, 1e6)  # of contradicting decided phases, relative to the largest coefficient
 _ROUNDS = 40  # relaxations per node, each with one more tangent of a ball
-_LITTLE, _PATIENCE = 0.02, 4  # stop after so many rounds that close less than this share of the gap
+_LITTLE, _PATIENCE = 0.02, 4  # stop after this many rounds that close less than this share of the gap
 _LONGEST_PROGRAM = 10.0  # seconds
 _NARROWEST = 1e-7  # inputs are not halved below this share of the region
-_NOISE = 1e-9  # losses below this share of the largest possible one mean nothing
-_OUT_OF_TIME = "the time limit ended before every part of the region was judged"
+_NOISE = 1e-9  # losses below this share of the largest possible one are noise
+_OUT_OF_TIME = "the time limit was reached before every part of the region was judged"
 _ON_THE_BOUNDARY = "a point of the region lies within rounding of the boundary of the class"
 
 
@@ -237,7 +237,8 @@ class _Question:
         return [first, *multipliers[1:]]
 
     def _climbs(self, node: _Node) -> bool:
-        """One hidden layer in a ball: climbing is as good as the relaxation, while there is a neuron left to split."""
+        """One hidden layer in a ball: climbing gives the same bound as the relaxation, while there is a neuron left to
+        split."""
         return is_euclidean(self.inputs.body.shape) and bool(node.intervals[0].unstable.any())
 
     def _split(self, node: _Node, bound: LinearBound, point: Floats) -> Iterator[_Node]:

@@ -260,7 +260,7 @@ class BoxSearch:
 
 
 def _parts(looked: _Looked) -> list[InputSet]:
-    """Both ends where f is concave; else two halves, split at the low point or in the middle."""
+    """Both ends where f is concave; otherwise two halves, split at the low point or in the middle."""
     inputs, i = looked.node.inputs, looked.column
     assert i is not None
     low, high = float(inputs.lower[i]), float(inputs.upper[i])

@@ -1,4 +1,4 @@
-"""The judge for oblique trees: depth-first over joint leaves, every dismissed one by a proof of emptiness.
+"""The judge for oblique trees: depth-first over joint leaves; each one dismissed is proven empty.
 
 A leaf is a polyhedron {A x <= c}; c is widened by the rounding error of the model's dot products, so that a point near a
 hyperplane counts on both sides. For each rival, trees get their leaves one after the other, smallest value first. A
@@ -104,7 +104,7 @@ class _Question:
     def _visit(self, inputs: InputSet, chosen: dict[int, int]) -> None:
         """``chosen`` maps trees to leaves; their polyhedra and the inputs make the branch."""
         if time.perf_counter() > self.deadline:
-            raise _Unsettled("the time limit ended before every joint leaf was judged")
+            raise _Unsettled("the time limit was reached before every joint leaf was judged")
         reachable = self._reachable(inputs)
         options = [
             np.array([chosen[k]]) if k in chosen else reachable[self._slice(k)] for k in range(self.leaves.n_trees)
@@ -135,7 +135,7 @@ class _Question:
             self._visit(inputs, {**chosen, tree: int(leaf)})
 
     def _split_whole_column(self, inputs: InputSet, chosen: dict[int, int], point: Floats | None) -> None:
-        """A bad joint leaf that meets the relaxed region: part a whole column, else nothing can be said."""
+        """A bad joint leaf that meets the relaxed region: split a whole column; otherwise nothing can be claimed."""
         whole = np.flatnonzero(inputs.body.whole & (inputs.lower < inputs.upper))
         if not whole.size:
             raise _Unsettled("a bad leaf touches the region within rounding")
@@ -146,7 +146,7 @@ class _Question:
             self._visit(part, chosen)
 
     def _slice(self, tree: int) -> Ints:
-        """Where the leaves of a tree stand among the reachable ones."""
+        """Where the leaves of a tree are among the reachable ones."""
         return np.arange(self.leaves.offsets[tree], self.leaves.offsets[tree + 1])
 
     def _reachable(self, inputs: InputSet) -> _Masked:
@@ -170,7 +170,7 @@ class _Question:
         return np.concatenate(rows), np.concatenate(limits)
 
     def _try(self, point: Floats, inputs: InputSet) -> None:
-        """Raise if the point (or one a hair away) is in the body and not safely of the wanted class."""
+        """Raise if the point (or one within rounding of it) is in the body and not safely of the wanted class."""
         inside = snap(inputs, point)
         if inside is None:
             return

@@ -72,7 +72,7 @@ def relax(
     price: float,
     seconds: float,
 ) -> Relaxed | None:
-    """Minimize row . h_last over the relaxation; ``tangents`` stand for the ball, and grow with every call."""
+    """Minimize row . h_last over the relaxation; ``tangents`` approximate the ball, and grow with every call."""
     frame = _Frame.of(inputs)
     solution = _solve(
         row=row, hidden=hidden, intervals=intervals, phases=phases, inputs=inputs, frame=frame, tangents=tangents,
@@ -230,7 +230,7 @@ def _budget_rows(
 def _minimize(
     cost: Floats, low: Floats, high: Floats, rows: _Rows, seconds: float
 ) -> tuple[Floats | None, Floats | None]:
-    """Primal and dual values, as they come."""
+    """Primal and dual values, unchecked."""
     matrix = coo_array(
         (np.concatenate(rows.value), (np.concatenate(rows.row), np.concatenate(rows.column))),
         shape=(rows.count, cost.size),

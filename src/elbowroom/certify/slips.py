@@ -27,7 +27,7 @@ from elbowroom.problem.body import Body
 from elbowroom.problem.shapes import is_round
 
 PHI_ERROR: Final = 1e-14
-DENSITY: Final = 0.4  # of the standard normal law, at most
+DENSITY: Final = 0.4  # of the standard normal distribution, at most
 REACH: Final = 40.0
 PLACES: Final = 4.0  # roundings of c + s, v - c and the quotient
 

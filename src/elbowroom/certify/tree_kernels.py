@@ -12,7 +12,7 @@ from elbowroom.numerics import Floats, Ints
 # How `descend` stopped.
 FINISHED: Final = 0  # every range was proven good
 FOUND: Final = 1  # a range is bad everywhere; it lies in low[depth + 1], high[depth + 1]
-PAUSED: Final = 2  # the share of work is used up; call again
+PAUSED: Final = 2  # the share of work was done; call again
 CROWDED: Final = 3  # the pool is too small; call again with a larger one
 
 

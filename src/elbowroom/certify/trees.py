@@ -7,10 +7,10 @@ ones from above:
 * lower sum >= slack: every point of the range is good;
 * upper sum < slack: every point of the range is bad, and the point nearest to the centre is a counterexample if it lies
   in the shape (decided in rational arithmetic), otherwise none of the range does;
-* else the tree with the widest spread of values is resolved: one child per leaf, the smallest value first.
+* otherwise the tree with the widest spread of values is resolved: one child per leaf, the smallest value first.
 
 A range, or a leaf within it, whose nearest point to the centre costs more than the budget of the ball or diamond is
-left out; the comparison is made with so much room for rounding that nothing inside is ever left out. At the end of
+left out; the comparison allows enough for rounding that nothing inside is ever left out. At the end of
 every path each tree has one leaf, both sums are the same number, and the question is settled.
 """
 
@@ -78,7 +78,7 @@ def judge_trees(model: TreeEnsemble, target: Target, body: Body, deadline: float
         value, base, slack = margins.value[:, rival], float(margins.base[rival]), float(margins.slack[rival])
         found = _smallest_margin(cells, body, value, base, slack, deadline)
         if found is None:
-            return Undecided("the time limit ended before every cell of the region was judged", _since(began))
+            return Undecided("the time limit was reached before every cell of the region was judged", _since(began))
         if isinstance(found, np.ndarray):
             return _counterexample(model, margins, found, rival, began)
         margin = min(margin, found)

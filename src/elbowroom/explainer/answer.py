@@ -56,12 +56,12 @@ def answer(attempt: Attempt, ending: Ending, widen: Callable[..., Widening]) -> 
 
 
 def single_class(model: Model, space: Space, row: object, room: Room, distance: Distance | str) -> NoRegion:
-    """A model that knows one class only gives no input another one."""
+    """A model with a single class gives it to every input."""
     if not isinstance(room, Room):
         raise InputError(f"room={room!r}: give Box(...), Ball(...) or Diamond(...)")
     return NoRegion(
         status=Status.NONE_EXISTS,
-        reason=f"the model knows only the class {model.info.classes[0]!r}, so no input gets another one",
+        reason=f"the model has only the class {model.info.classes[0]!r}, so no input gets another one",
         space=space,
         factual_values=space.row(row),
         target=Target(None),

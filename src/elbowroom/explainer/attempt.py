@@ -32,7 +32,7 @@ class CertifyingReferee:
         return None if self.certificate is None else self.certificate.body.center
 
     def __call__(self, center: Floats, seconds: float | None = None, /) -> Verdict:
-        """Judge a candidate, in so many seconds; the best accepted one is the answer."""
+        """Judge a candidate within the given number of seconds; the best accepted one is the answer."""
         center = np.asarray(center, dtype=np.float64) + 0.0
         left = max(self.clock.remaining, MOMENT)
         seconds = left if seconds is None else min(left, max(seconds, 0.0))
@@ -91,7 +91,7 @@ class Attempt:
         if known.search and not closed:
             return None
         return Ending(
-            RECALLED, known.lower_bound, "the time ended before this radius was searched", known.tolerance
+            RECALLED, known.lower_bound, "the time limit was reached before this radius was searched", known.tolerance
         )  # fmt: skip
 
     def _trivial(self) -> Ending | None:

@@ -119,7 +119,8 @@ class Explainer:
         ``room`` is "linf", "l2", "l1" (or `Box`, `Ball`, `Diamond`), with radii in units of the scales; or a room with a
         size per feature, which the radii multiply. Radii are sorted. ``time_limit`` is for all radii together. Every
         answer equals that of `explain`; radii help each other, because a larger room is never closer. With
-        ``breakpoints``, the radii at which the distance jumps by at least ``smallest_jump`` are found and proven, too.
+        ``breakpoints``, the radii at which the distance jumps by at least ``smallest_jump`` are found and proven as
+        well.
         """
         from elbowroom.search.breakpoints import cell_support, find_jumps
         from elbowroom.search.frontier import Front, Known, Point, told_as
@@ -160,7 +161,7 @@ class Explainer:
     ) -> Verdict:
         """A `Certificate` that every point of the room around ``center`` has the wanted class, or a `Counterexample`.
 
-        ``center`` is a row (whoever made it) or a `Region`; ``target=None`` means the class the model gives the centre
+        ``center`` is a row from any source or a `Region`; ``target=None`` means the class the model gives the centre
         (for a `Region`: its own target). With ``factual``, immutable and one-way features limit the room as they would
         in `explain`; without it, immutable features stay at the centre's value and the others move both ways.
         """
@@ -223,7 +224,7 @@ class Explainer:
 
         return largest_radius(self.model, self._space, values, problem.target, shape, accept, clock)
 
-    # ---- what a slip of the hand does ------------------------------------------------------------------------------------
+    # ---- Gaussian slips ---------------------------------------------------------------------------------------------
     def probability_kept(
         self,
         center: object,
@@ -237,9 +238,9 @@ class Explainer:
         """The chance that a Gaussian slip of ``center`` keeps the class: two proven bounds, for trees and linear models.
 
         ``sigma`` is the standard deviation: a number in units of the scales, or raw units per feature. Immutable
-        features and categories do not slip, values beyond a limit are moved to it, whole numbers move by completed
+        features and categories do not slip, values beyond a bound are moved to it, whole numbers move by completed
         steps. ``center`` is a row or a `Region`, whose own target and limits then count, and whose room gives the
-        conservative bound ``inside``. The bounds are at most ``tolerance`` apart, unless the time ends first.
+        conservative bound ``inside``. The bounds are at most ``tolerance`` apart, unless time runs out first.
         """
         from elbowroom.certify.kept import kept_probability
         from elbowroom.certify.slips import Slip
@@ -265,9 +266,9 @@ class Explainer:
 
     # ---- the widest intervals around a centre ------------------------------------------------------------------------
     def widen(self, region: Region, *, order: Sequence[str] | None = None, time_limit: float = 60.0) -> Widening:
-        """The widest box around the centre of a region, in which every side is proven maximal or said not to be.
+        """The widest box around the centre of a region, in which every side is proven maximal or reported as unproven.
 
-        The columns named in ``order`` get as much as they can before the others; by default those that the answer
+        The columns named in ``order`` grow as far as possible before the others; by default those that the answer
         changes come first. Limits, one-way and immutable features hold as in `explain`; categories stay as they are.
         """
         from elbowroom.search.widen import widest_box

@@ -1,4 +1,4 @@
-"""What stands between the raw columns and a model: scalers and column selections, folded exactly.
+"""What lies between the raw columns and a model: scalers and column selections, folded exactly.
 
 Every transformed column is one raw column t_j = F_j x_s(j) + O_j with F_j > 0, up to rounding. Cuts on t_j become cuts
 on x_s(j) by bisection through the original's own ``transform``; weights are multiplied out, with every rounding counted.
@@ -48,7 +48,7 @@ class Scaling:
         )
 
     def then(self, factor: Floats, offset: Floats) -> Scaling:
-        """Behind this another scaler, y = factor t + offset, computed with at most two roundings.
+        """Another scaler behind this one, y = factor t + offset, computed with at most two roundings.
 
         (t - c) / s and t * f + o are both off by at most gamma(4) (|factor t| + |offset|), where ``factor`` and
         ``offset`` are themselves rounded once; multiplying out costs three roundings more.
@@ -125,7 +125,7 @@ class Front:
         return X
 
     def source_name(self, model: object) -> str:
-        """What was read, for people."""
+        """What was read, human-readable."""
         package = type(model).__module__.partition(".")[0]
         parts = [stage.description for stage in self.stages]
         name = type(model).__name__

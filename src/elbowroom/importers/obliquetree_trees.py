@@ -33,7 +33,7 @@ def read_classifier(model: Any, front: Front) -> ObliqueEnsemble:
     state = _state(model)
     if state["params"]["categories"]:
         raise UnsupportedModel(
-            f"obliquetree Classifier(categories={state['params']['categories']}): splits on categories are no "
+            f"obliquetree Classifier(categories={state['params']['categories']}): splits on categories are not "
             "hyperplanes; encode them as 0/1 columns"
         )
     n_classes = int(state["params"]["n_classes"])

@@ -18,7 +18,7 @@ from elbowroom.numerics import Floats, Ints
 
 @dataclass(frozen=True)
 class Columns:
-    """What an original expects: so many columns, with these names if it was fitted on a frame."""
+    """What an original expects: how many columns, and their names if it was fitted on a frame."""
 
     count: int
     names: tuple[str, ...] | None
@@ -50,7 +50,7 @@ def _listed(names: object) -> list[object]:
 
 @dataclass(frozen=True, eq=False)
 class Original:
-    """How to ask the original itself: the last word about every label."""
+    """How to ask the original itself: the authority on every label."""
 
     model: Any
     columns: Columns
@@ -61,7 +61,7 @@ class Original:
         return np.asarray(self.model.predict(self.columns.frame(X)))
 
     def class_indices(self, X: Floats, classes: tuple[Label, ...]) -> Ints:
-        """Positions of the predicted labels among the classes; -1 for a label that is none of them."""
+        """Positions of the predicted labels among the classes; -1 for any other label."""
         predicted = self.predict(X)
         found = np.full(len(predicted), -1, dtype=np.int64)
         for index, label in enumerate(classes):

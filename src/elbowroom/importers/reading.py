@@ -23,7 +23,7 @@ class ReadModel:
 
     model: Model
     original: Original
-    report: ReplayReport | None  # None: the replay was not asked for
+    report: ReplayReport | None  # None: no replay was requested
 
     def predict(self, X: Floats) -> npt.NDArray[Any]:
         """The original's own labels for float64 rows in model column order."""
@@ -33,7 +33,7 @@ class ReadModel:
 def open_model(model: object, names: object = None, *, replay: bool = True, data: object = None) -> ReadModel:
     """Read a fitted model and, unless ``replay=False``, prove on many points that the copy equals the original.
 
-    ``names`` are used where the model knows none of its own. ``data`` (rows of any kind, in model column order or with
+    ``names`` are used where the model has no names. ``data`` (rows of any kind, in model column order or with
     the model's column names) makes the replay cover the range of real rows.
     """
     if isinstance(model, type):

@@ -35,7 +35,7 @@ def replay(
 ) -> ReplayReport:
     """Compare labels (and scores, where the original shows them) on up to ``limit`` rows; raise `ReplayMismatch`.
 
-    A tree ensemble must agree on every row, but for scores that tie within the declared error of its own decision. A
+    A tree ensemble must agree on every row, except for scores that tie within the declared error of its own decision. A
     linear model or network must agree on every row whose margin exceeds the declared rounding error. On the other rows
     no region will ever be certified.
     """

@@ -1,4 +1,4 @@
-"""Where a wrong copy would betray itself: the rows on which the parsed model is compared with the original.
+"""Where a wrong copy would show: the rows on which the parsed model is compared with the original.
 
 * rows over the range of real data, and far beyond it on many scales;
 * trees: for every split a row that reaches it, with the split value on the cut, and on its float64 and float32
@@ -119,7 +119,7 @@ def cut_rows(model: TreeEnsemble, usual: Range, budget: int, rng: np.random.Gene
 
 
 def _leaves_below(model: TreeEnsemble, nodes: Ints, rng: np.random.Generator) -> Ints:
-    """A random leaf below each node, so that also the narrow ones are visited."""
+    """A random leaf below each node, so that narrow ones are visited as well."""
     leaf = nodes.copy()
     while (inner := np.flatnonzero(model.feature[leaf] >= 0)).size:
         here = leaf[inner]
@@ -161,7 +161,7 @@ def boundary_rows(model: Model, starts: Floats, budget: int, rng: np.random.Gene
     line: there the label is certain or not depending on how tight the declared errors are.
     """
     labels = model.info.labels_of(model.scores(starts))
-    rare = np.flatnonzero(labels != np.bincount(labels).argmax())  # one end of every line: not of the commonest class
+    rare = np.flatnonzero(labels != np.bincount(labels).argmax())  # one end of every line: not of the most common class
     if not rare.size:
         return starts[:0]
     first, second = rng.choice(rare, budget), rng.integers(len(starts), size=budget)

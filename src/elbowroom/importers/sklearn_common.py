@@ -63,6 +63,6 @@ def finite(model: Any, attribute: str, values: npt.ArrayLike) -> Floats:
         place = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0]) if array.ndim else ()
         where = f"[{', '.join(map(str, place))}]" if place else ""
         raise UnsupportedModel(
-            f"{type(model).__name__}.{attribute}{where} is {array[place]}; a model with such a number gives no scores"
+            f"{type(model).__name__}.{attribute}{where} is {array[place]}; a model with such a value has no scores"
         )
     return array

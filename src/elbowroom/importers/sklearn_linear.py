@@ -29,7 +29,7 @@ def read_ridge(model: Any, front: Front) -> LinearModel:
 
 
 def read_logistic(model: Any, front: Front) -> LinearModel:
-    """LogisticRegression. One-versus-rest probabilities are not a softmax of the scores, so they count as none."""
+    """LogisticRegression. One-versus-rest probabilities are not a softmax of the scores, so they are not used."""
     require_fitted(model)
     classes = labels(model)
     scheme = getattr(model, "multi_class", None)  # gone in the newest releases
@@ -71,7 +71,7 @@ def _linear(model: Any, front: Front, classes: tuple[Label, ...], link: Link) ->
             f"this {type(model).__name__} has {len(weight)} rows of coefficients for {len(classes)} classes"
         )
     if len(classes) == 1 and (weight.any() or bias[0] > 0):
-        raise UnsupportedModel(f"this {type(model).__name__} knows one class but its score can ask for a second one")
+        raise UnsupportedModel(f"this {type(model).__name__} has one class, but its score can point to a second one")
     decision = Decision.POSITIVE if len(classes) == 2 else Decision.ARGMAX
     info = ModelInfo(front.names, classes, decision, link, front.source_name(model))
     return LinearModel(info, front.affine(weight, bias))

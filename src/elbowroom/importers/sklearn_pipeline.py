@@ -31,7 +31,7 @@ def unfold_pipeline(model: Any, front: Front) -> tuple[Any, Front]:
             front = front.behind(stage)
     if _passes_through(final):
         raise UnsupportedModel(
-            f"the last step {name!r} of this Pipeline is no classifier; it has nothing to predict with"
+            f"the last step {name!r} of this Pipeline is not a classifier, so the Pipeline cannot predict"
         )
     return final, front
 
@@ -84,7 +84,7 @@ def _stage(step: Any) -> Stage | None:
         return _Sequence(tuple(inner)) if inner else None
     if kind == "FunctionTransformer":
         if step.func is not None:
-            raise UnsupportedModel(f"FunctionTransformer(func={step.func!r}) is code of its own and cannot be folded")
+            raise UnsupportedModel(f"FunctionTransformer(func={step.func!r}) is arbitrary code and cannot be folded")
         return None
     require_fitted(step)
     return _column_stage(step) if kind == "ColumnTransformer" else _scaler_stage(step, kind)

@@ -99,7 +99,7 @@ def reader_of(model: object) -> Reader:
 
 
 def unfolder_of(model: object) -> Reader | None:
-    """The unfolder of a container, or None if the object is no container."""
+    """The unfolder of a container, or None if the object is not a container."""
     known = find_known(model, UNFOLDERS)
     if known is None:
         return None

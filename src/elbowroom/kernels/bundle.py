@@ -66,7 +66,7 @@ class Bundle:
             yield part.name, getattr(self, part.name)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Copies and pickles are made anew: addresses mean nothing to another object or process."""
+        """Copies and pickles are rebuilt: addresses are meaningless to another object or process."""
         return type(self), tuple(value for _, value in self._fields())
 
 
@@ -87,7 +87,7 @@ def blank(kind: type[B], **sizes: int) -> B:
 
 # ---- what kernels see -----------------------------------------------------------------------------------------------
 class BundleType(types.Type):
-    """The type of a bundle: names and types of its fields, and where they stand in the table."""
+    """The type of a bundle: names and types of its fields, and where they are in the table."""
 
     def __init__(self, name: str, members: tuple[tuple[str, types.Type], ...]) -> None:
         self.members = members
@@ -99,7 +99,7 @@ class BundleType(types.Type):
         digest = hashlib.sha256(repr(members).encode()).hexdigest()  # names of compiled functions are made of this
         super().__init__(
             name=f"{name}_{digest[:16]}"
-        )  # numba's key of a type, too: short, for it is asked at every call
+        )  # also numba's key of a type: short, because it is looked up at every call
 
 
 @lru_cache(maxsize=256)

@@ -1,8 +1,8 @@
 """How loops are compiled: on first use, and kept on disk where a folder for it can be written to.
 
 Kernels get plain arrays, so each has exactly one signature and is compiled once; the result is kept in numba's disk cache.
-Where no place for a cache can be written, kernels are compiled anew in every process. With ``NUMBA_DISABLE_JIT=1`` they
-are plain Python functions, with the arithmetic of kernels, that a debugger can step through.
+Where no place for a cache can be written, kernels are compiled again in every process. With ``NUMBA_DISABLE_JIT=1``
+they are plain Python functions, with the arithmetic of kernels, that a debugger can step through.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _ALWAYS: Final = (Path(__file__), Path(__file__).with_name("lean.py"), Path(__fi
 
 
 def kernel(function: F) -> F:
-    """A kernel that Python calls and that makes no arrays: compiled on first use, kept on disk if there is a place.
+    """A kernel that Python calls and that makes no arrays: compiled on first use, kept on disk where possible.
 
     Division is that of C (no exceptions), and references are not counted: there are none.
     """
@@ -77,7 +77,8 @@ def _kept(function: F, **options: Any) -> F:
 
 
 def _part(function: F, **options: Any) -> F:
-    """What is kept on disk contains its inner kernels; only where numba compiles each by itself are they kept too."""
+    """What is kept on disk contains its inner kernels; they are kept as well only where numba compiles each one by
+    itself."""
     options |= {"no_cfunc_wrapper": True, "no_cpython_wrapper": True}
     chosen = lean(inner=True)
     made: F = njit(**options, **chosen)(function) if chosen else _kept(function, **options)

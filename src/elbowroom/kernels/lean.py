@@ -1,16 +1,16 @@
 """Numba's compiler without the work that these kernels do not need: the same machine code in half the time.
 
 Numba treats every function as if Python called it: it optimises it, emits machine code, then links it into each caller
-and optimises it again there. It also tries every meaning of every operator anew at each place where the operator stands,
-and rewrites programs for features (closures, generators, array expressions) that no kernel uses. Here
+and optimises it again there. It also tries every meaning of every operator again at each place where the operator
+occurs, and rewrites programs for features (closures, generators, array expressions) that no kernel uses. Here
 
 - an *inner kernel*, which only kernels call, stays as the front end leaves it; the *entry kernel*, which Python calls,
   contains it and is optimised once;
 - the meaning of an operator for given argument types is looked up once;
 - passes that have nothing to do are left out.
 
-All of this goes through numba's own door for custom compilers (``pipeline_class``). The steps behind that door are
-numba's internals: with another version than those tried, or where a step is missing, `lean` offers nothing and kernels
+All of this goes through numba's interface for custom compilers (``pipeline_class``). The steps behind it are numba's
+internals: with another version than those tried, or where a step is missing, `lean` offers nothing and kernels
 are compiled as numba always does, with the same results.
 """
 
@@ -54,7 +54,7 @@ def lean(inner: bool) -> dict[str, Any]:
 
 # ---- code ------------------------------------------------------------------------------------------------------------
 class _NoEnvironment:
-    """In place of the code generator, whose only use for a finished library is to be told of its Python globals."""
+    """In place of the code generator, which is only told about the Python globals of a finished library."""
 
     def set_env(self, name: str, environment: object) -> None:
         """An inner kernel has none: Python does not call it."""
@@ -68,7 +68,7 @@ class _InnerLibrary(codegen.JITCodeLibrary):  # type: ignore[misc,unused-ignore]
         return _NoEnvironment()
 
     def _optimize_functions(self, module: Any) -> None:
-        """Left to the entry kernel, too."""
+        """Also left to the entry kernel."""
         module.data_layout = self._codegen._data_layout
 
     def _optimize_final_module(self) -> None:

@@ -1,5 +1,5 @@
 """Kernels are made ready before a clock starts: compiling is work of the installation, and no time limit should be spent
-on it. One line on the log says what is happening and how long it takes."""
+on it. One line in the log says what is happening and how long it takes."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ def announce(largest: Any, what: str) -> None:
             )
         case Readiness.COMPILE_ALWAYS:
             LOGGER.warning(
-                "elbowroom compiles its kernels for %s in this process, %s: no folder to keep them can be "
-                "written to; set NUMBA_CACHE_DIR to one that can",
+                "elbowroom compiles its kernels for %s in this process, %s: no writable folder was found to cache "
+                "them; set NUMBA_CACHE_DIR to one",
                 what,
                 _DURATION,
             )

@@ -50,7 +50,7 @@ class ModelInfo:
     classes: tuple[Label, ...]
     decision: Decision
     link: Link
-    source: str  # what was read, for people: "sklearn Pipeline(StandardScaler, LogisticRegression)"
+    source: str  # what was read, human-readable: "sklearn Pipeline(StandardScaler, LogisticRegression)"
     evaluation_error: float = 0.0  # error of a score that the model's own arithmetic adds after the last sum
 
     @property

@@ -152,9 +152,9 @@ def tree_margins(model: TreeEnsemble | ObliqueEnsemble, target: int, probability
 def least_sum(probability: float, divisor: float, parts: Floats, terms: int) -> float:
     """The smallest sum of leaf values whose computed mean, fl(sum / divisor), reaches the probability.
 
-    Dividing is monotone, also when rounded, so the sums that reach it are a half line of floats: seven votes of ten do
+    Dividing is monotone, even when rounded, so the sums that reach it are a half line of floats: seven votes of ten do
     reach 0.7, although fl(0.7 * 10) may lie on either side. Sums that need no rounding are multiples of the quantum of
-    their parts, so the half line may start at the next multiple; comparing with that one is exact, too.
+    their parts, so the half line may start at the next multiple; comparing with that one is exact as well.
     """
     least = probability * divisor
     while least / divisor >= probability:
@@ -168,15 +168,15 @@ def least_sum(probability: float, divisor: float, parts: Floats, terms: int) -> 
 
 
 def holds_probability(info: ModelInfo, probability: float | None) -> str | None:
-    """The reason why a probability threshold cannot be asked of this model, or None."""
+    """The reason why a probability threshold cannot be set for this model, or None."""
     if probability is None:
         return None
     if info.link is Link.NONE:
-        return f"{info.source} gives no probabilities"
+        return f"{info.source} has no probabilities"
     least = SMALLEST_PROBABILITY
     if info.link is not Link.IDENTITY and not least <= probability <= 1.0 - least:
         return (
-            f"{info.source} computes its probabilities as 1 / (1 + exp(-score)), which says nothing reliable below "
+            f"{info.source} computes its probabilities as 1 / (1 + exp(-score)), which is not reliable below "
             f"{least:g} and above 1 - {least:g}"
         )
     if info.link is Link.SOFTMAX and len(info.classes) > 2:

@@ -181,7 +181,7 @@ def _check_trees(roots: Ints, left: Ints, right: Ints) -> None:
             if not 0 <= node < len(left):
                 raise InputError(f"node {node} does not exist; there are {len(left)} nodes")
             if node in seen:
-                raise InputError(f"node {node} is reached twice; the arrays describe no tree")
+                raise InputError(f"node {node} is reached twice; the arrays do not describe a tree")
             seen.add(node)
             if (left[node] < 0) != (right[node] < 0):
                 raise InputError(f"node {node} has one child; give two, or -1 twice for a leaf")

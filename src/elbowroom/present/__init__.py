@@ -1,1 +1,1 @@
-"""For people: text, plots, reports, the command line."""
+"""What users read: text, plots, reports, the command line."""

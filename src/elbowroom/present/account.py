@@ -1,4 +1,4 @@
-"""The answer as data for people: one line per feature, every number as it is shown. Text, table, page and plot draw
+"""The answer as data to be shown: one line per feature, every number as it is shown. Text, table, page and plot draw
 from this alone, so that they cannot disagree."""
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Line:
     reach: str = ""  # balls and diamonds: how far from the centre if nothing else is off
     choices: tuple[str, ...] = ()  # categories allowed inside the region
     extent: Extent | None = None
-    open_below: bool = False  # so long that only the other end is worth saying
+    open_below: bool = False  # so long that only the other end is worth stating
     open_above: bool = False
 
     def with_unit(self, text: str) -> str:
@@ -82,7 +82,7 @@ class Line:
 
     @property
     def open_text(self) -> str:
-        """An interval without an end worth saying; how far it is proven is said all the same."""
+        """An interval without an end worth stating; how far it is proven is stated nevertheless."""
         if self.open_below and self.open_above:
             return f"any number (proven from {self.low} to {self.high})"
         if self.open_above:
@@ -178,7 +178,7 @@ def _single(region: Region, f: int, feature: Feature, rounded: ShownRound | None
 
 
 def _is_open(region: Region, f: int) -> tuple[bool, bool]:
-    """Does the interval reach so far below and above the centre that nobody cares where it ends?"""
+    """Does the interval reach so far below and above the centre that its end does not matter?"""
     far, body = 0.999 * OPEN_FROM * float(region.space.scale[f]), region.body  # ends are rounded inwards
     return bool(body.center[f] - body.lower[f] >= far), bool(body.upper[f] - body.center[f] >= far)
 

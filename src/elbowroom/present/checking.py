@@ -76,7 +76,7 @@ def check_region(
         None: "Undecided: nothing was refuted, but not everything could be proven.",
     }[holds]
     if holds is False and all(finding.good or finding.remark or finding is same_model for finding in findings):
-        conclusion = f"Not the certified model. For the given one it was proven all the same that {proven}; --any-model accepts that."
+        conclusion = f"Not the certified model. For the given one it was nevertheless proven that {proven}; --any-model accepts that."
     return Report(tuple(findings), holds, conclusion, counterexample)
 
 
@@ -84,7 +84,7 @@ def _fingerprint(region: Region, explainer: Explainer, any_model: bool) -> Findi
     claimed, found = region.certificate.fingerprint, explainer.model.fingerprint
     if claimed == found:
         return Finding(True, f"the model is the certified one: fingerprint {found[:12]}")
-    text = f"the model is another one: its fingerprint is {found[:12]}, the certificate is for {claimed[:12]}"
+    text = f"this is a different model: its fingerprint is {found[:12]}, the certificate is for {claimed[:12]}"
     return Finding(True, f"{text} (accepted: --any-model)") if any_model else Finding(False, text)
 
 
@@ -146,7 +146,7 @@ def _judge(region: Region, explainer: Explainer, time_limit: float) -> tuple[Fin
 
 
 def _sample(region: Region, explainer: Explainer) -> list[Finding]:
-    """The model's own predict at random points: no proof, but it needs no trust in how the model was read."""
+    """The model's own predict at random points: not a proof, but it does not depend on how the model was read."""
     tau = region.target.probability
     if tau is not None and tau <= 0.5:
         return []

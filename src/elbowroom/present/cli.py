@@ -59,7 +59,7 @@ class ScaleName(StrEnum):
 
 
 class BoundsName(StrEnum):
-    """Where the limits of the features come from."""
+    """Where the bounds of the features come from."""
 
     DATA = "data"
     NONE = "none"
@@ -82,7 +82,7 @@ TrustPickle = Annotated[
     typer.Option("--trust-pickle", help="Load MODEL although a pickle can run any code. Only for files you trust."),
 ]
 Labels = Annotated[
-    list[str] | None, typer.Option("--label", help="A column of DATA that is no feature, for example the label.")
+    list[str] | None, typer.Option("--label", help="A column of DATA that is not a feature, for example the label.")
 ]
 TimeLimit = Annotated[float, typer.Option("--time-limit", help="Seconds.", min=0.0)]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON on stdout and nothing else.")]
@@ -160,7 +160,7 @@ def explain(
         list[str] | None,
         typer.Option(help="A one-hot group: NAME (all columns NAME_...) or NAME=column,column; repeat."),
     ] = None,
-    at_most: Annotated[int | None, typer.Option(help="At most so many features change.", min=0)] = None,
+    at_most: Annotated[int | None, typer.Option(help="At most this many features may change.", min=0)] = None,
     widen: Annotated[
         bool, typer.Option("--widen", help="Then grow the box to the widest certified intervals (--room box only).")
     ] = False,
@@ -176,7 +176,7 @@ def explain(
     output: Annotated[Path | None, typer.Option("--output", help="Write the answer as JSON, for check.")] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print only the sentence; no progress.")] = False,
 ) -> None:
-    """The closest region around which the model says something else."""
+    """The closest region in which the model predicts another class."""
     from elbowroom.present import questions
     from elbowroom.present.progress import SearchProgress
     from elbowroom.result import Region
@@ -259,7 +259,7 @@ def radius(
     trust_pickle: TrustPickle = False,
     as_json: AsJson = False,
 ) -> None:
-    """The largest room around a row in which the model does not change its mind."""
+    """The largest room around a row in which the model keeps its class."""
     from elbowroom.present import questions
 
     question = questions.read_question(
@@ -289,7 +289,7 @@ def frontier(
     decreasing: Annotated[list[str] | None, typer.Option(help="A column that may only fall; repeat.")] = None,
     integer: Annotated[list[str] | None, typer.Option(help="A column of whole numbers; repeat.")] = None,
     one_hot: Annotated[list[str] | None, typer.Option(help="A one-hot group, as in explain; repeat.")] = None,
-    at_most: Annotated[int | None, typer.Option(help="At most so many features change.", min=0)] = None,
+    at_most: Annotated[int | None, typer.Option(help="At most this many features may change.", min=0)] = None,
     breakpoints: Annotated[bool, typer.Option("--breakpoints", help="Also find where the distance jumps.")] = False,
     smallest_jump: Annotated[float, typer.Option(help="Jumps of at least this distance are all found.")] = 0.01,
     scale: Scale = ScaleName.RANGE,
@@ -370,7 +370,7 @@ def chance(
     else:
         typer.echo(
             f"With a slip of standard deviation {sigma:.6g} in each of {features} features, a room of radius {radius:.6g} "
-            f"({norm.value}) is left with a chance of at most {1 - (probability or 0.0):.4g}: "
+            f"({norm.value}) is left with a probability of at most {1 - (probability or 0.0):.4g}: "
             f"{missing[0]} = {known[missing[0]]!r}."
         )
 

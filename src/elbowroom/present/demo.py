@@ -32,7 +32,7 @@ CODES: Final = {
     "history": {
         "A30": "no credits taken",
         "A31": "all paid back here",
-        "A32": "paid back till now",
+        "A32": "paid back so far",
         "A33": "delays in the past",
         "A34": "critical",
     },
@@ -179,6 +179,6 @@ def _next_steps(output: Path | None, model_path: Path | None) -> str:
         "  explainer = Explainer(model, space)            # a fitted scikit-learn model or pipeline\n"
         "  region = explainer.explain(X.iloc[0], room=Box(0.05))\n"
         '  print(region); region.to_html("region.html"); region.to_json("region.json")\n'
-        "Have a saved region proven again:\n"
+        "Prove a saved region again:\n"
         f"{first}  elbowroom check {region} {model} --trust-pickle"
     )

@@ -82,7 +82,7 @@ def load_table(path: Path) -> pd.DataFrame:
 
 
 def feature_columns(table: pd.DataFrame, names: Sequence[str], labels: Sequence[str], path: Path) -> pd.DataFrame:
-    """The model's columns in the model's order. ``names`` are the model's own, or x0, x1, ... if it knows none.
+    """The model's columns in the model's order. ``names`` are the model's own, or x0, x1, ... if it has none.
 
     ``labels`` are columns to leave out. Anything else that the model does not know is an error, not a guess.
     """

@@ -67,7 +67,7 @@ def sentence(frontier: Frontier) -> str:
     if frontier.breakpoints_complete is True:
         parts.append(f"No other jump of {about(frontier.smallest_jump or 0.0)} or more lies between these radii.")
     elif frontier.breakpoints_complete is False:
-        parts.append("There was no time to find every jump.")
+        parts.append("Time ran out before every jump was found.")
     if frontier.answers[0].rules:
         parts.append(f"All this is about regions{among(frontier.answers[0])}.")
     return " ".join(parts)

@@ -1,4 +1,4 @@
-"""Numbers for people, rounded inwards: what is shown lies inside what is certified.
+"""Numbers as users read them, rounded inwards: what is shown lies inside what is certified.
 
 A shown interval [low', high'] satisfies low <= low' <= high' <= high, so that it carries the same certificate. A shown
 ball or diamond has a rounded centre c' and semi-axes a' that are shorter by at least the rounding of the centre, in the
@@ -22,7 +22,7 @@ from elbowroom.problem.shapes import Shape, length, spent_exactly
 EXACT: Final = Context(prec=2500, Emax=999_999, Emin=-999_999)  # enough for every float64 without rounding
 DIGITS: Final = 2  # an interval is shown in steps of a hundredth of its width or finer
 REACH_DIGITS: Final = 3  # significant digits of a semi-axis or a radius
-SHORT: Final = 10  # an exact number of at most so many digits is shown as it is
+SHORT: Final = 10  # an exact number of at most this many digits is shown as it is
 ROUNDING: Final = Fraction(1, 10**12)  # covers reading shown decimals back as floats
 
 
@@ -117,7 +117,7 @@ def round_body(body: Body) -> ShownRound:
 
 
 def floor_digits(value: Fraction, digits: int) -> Decimal:
-    """The largest decimal with so many significant digits that is not above a nonnegative value."""
+    """The largest decimal with this many significant digits that is not above a nonnegative value."""
     if value <= 0:
         return Decimal(0)
     step = _power_of_ten(value, digits - 1)

@@ -13,7 +13,7 @@ from elbowroom.result.region import Region
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Okabe and Ito's colours, told apart by colour-blind readers; the marks differ in shape as well
+# Okabe and Ito's colours, which colour-blind readers can distinguish; the marks differ in shape as well
 INTERVAL: Final = "#56B4E9"
 CENTER: Final = "#0072B2"
 FACTUAL: Final = "#D55E00"

@@ -113,7 +113,7 @@ def radius_text(found: RadiusResult, question: Question) -> str:
     label = question.explainer.predict(question.explainer.space.row(question.row)[None])[0]
     room = next(name for name, norm in NORM_OF_ROOM.items() if norm == found.norm)
     if found.upper == float("inf"):
-        end = "no larger room was found to fail"
+        end = "no failing larger room was found"
     else:
         end = f"some room of radius {about(found.upper)} contains another class"
     return (

@@ -106,7 +106,7 @@ def room_text(room: Room) -> str:
     if room.size is not None:
         return f"a {kind} of radius {about(room.size)}, in units of each feature's scale"
     if isinstance(room, Box) and room.radius is None:
-        return "a box with its own room below and above"
+        return "a box with different room below and above"
     if isinstance(room, (Box, Ball, Diamond)):
         return f"a {kind} with its own radius for each feature"
     return f"a {kind}"

@@ -14,7 +14,7 @@ PLAIN_WIDTH = 120  # where the output goes to a file or a pipe
 
 
 def stdout() -> Console:
-    """Made anew for each command, so that redirections are seen."""
+    """Created for each command, so that redirections are seen."""
     console = Console(highlight=False, soft_wrap=False)
     return console if console.is_terminal else Console(highlight=False, width=PLAIN_WIDTH)
 

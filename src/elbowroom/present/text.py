@@ -13,8 +13,8 @@ from elbowroom.problem.target import Target
 from elbowroom.result.region import NoRegion, Region
 from elbowroom.result.status import Status
 
-MOST_SPOKEN: Final = 3  # so many unchanged features are named one by one; more are summed up
-MOST_CHANGED: Final = 10  # so many changed features are named; a sentence with more cannot be read
+MOST_SPOKEN: Final = 3  # this many unchanged features are named one by one; more are summed up
+MOST_CHANGED: Final = 10  # this many changed features are named; a sentence with more cannot be read
 MOST_ROWS: Final = 60  # of a printed table; region.intervals and the page have them all
 
 
@@ -146,7 +146,7 @@ def rules_text(answer: Region | NoRegion) -> str:
 
 
 def among(answer: Region | NoRegion) -> str:
-    """What "no closer one exists" is limited to: regions that obey the rules, as far as they are known."""
+    """What "no closer one exists" is limited to: regions that obey the rules, if these are known."""
     if not answer.rules_known:
         return " (under the rules of its question, which a file of schema 1 does not keep)"
     return f" in which {rules_text(answer)}" if answer.rules else ""
@@ -261,7 +261,7 @@ def _cut(rows: Sequence[Sequence[str]]) -> list[str]:
 
 # ---- no region ------------------------------------------------------------------------------------------------------
 def no_region_sentence(answer: NoRegion) -> str:
-    """Why there is no region, and what is known all the same."""
+    """Why there is no region, and what is known nevertheless."""
     reason = answer.reason.rstrip(".")
     conditions = [] if answer.target.label is None else [f"the model {outcome(answer.target)}"]
     conditions += [rule.words for rule in answer.rules]

@@ -1,4 +1,5 @@
-"""What is asked: the space of features, the room, the distance, the rules, the target; frozen and checked at birth."""
+"""What is asked: the space of features, the room, the distance, the rules, the target; frozen and checked when
+created."""
 
 from elbowroom.problem.body import Body
 from elbowroom.problem.categories import allowed_categories

@@ -60,7 +60,7 @@ class Declared:
         whole, zero_one, real = declared.integer, declared.binary, declared.numeric
         torn = (whole & zero_one) | (whole & real) | (zero_one & real)
         if torn:
-            raise InputError(f"columns {sorted(torn)} are declared to be of two kinds; a column has one")
+            raise InputError(f"columns {sorted(torn)} are declared to be of two kinds; choose one")
         both = declared.increasing & declared.decreasing
         if both:
             raise InputError(

@@ -59,7 +59,7 @@ def spread_of(values: Floats, scale: str) -> float:
 
 
 def is_list(given: object) -> bool:
-    """Something to go through, but not a word letter by letter, and not a single number in the clothes of an array."""
+    """Something to iterate over, but neither a string nor a single number wrapped in an array."""
     single = isinstance(given, (str, bytes)) or (isinstance(given, np.ndarray) and given.ndim == 0)
     return isinstance(given, Iterable) and not single
 
@@ -71,7 +71,7 @@ def is_sequence(given: object) -> bool:
 
 def by_position(row: Mapping[int, object], what: str) -> list[object]:
     """Values under whole-number keys, for columns that have other names: 0, 1, ... are positions in any order; other
-    keys say nothing, so they must at least not be out of order."""
+    keys carry no position, so they must at least be in order."""
     keys = [int(k) for k in row]
     if sorted(keys) == list(range(len(keys))):
         return [row[k] for k in range(len(keys))]
@@ -146,7 +146,7 @@ def seconds_of(time_limit: object) -> float:
 
 
 def switch(value: object, what: str) -> bool:
-    """A yes or a no; anything else that Python could read as one is a slip."""
+    """A yes or a no; anything else that Python could read as one is a mistake."""
     if not isinstance(value, (bool, np.bool_)):
         raise InputError(f"{what}={value!r} must be True or False")
     return bool(value)

@@ -1,4 +1,4 @@
-"""One complete question, frozen and checked at birth."""
+"""One complete question, frozen and checked when created."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ def parse_radii(radii: object) -> list[float]:
         if not (math.isfinite(size) and size >= 0.0):
             raise InputError(f"radii[{i}] = {value!r} must be a finite number of at least 0")
         if size in sizes:
-            raise InputError(f"radii[{i}] = {value!r} is there twice; give each radius once")
+            raise InputError(f"radii[{i}] = {value!r} occurs twice; give each radius once")
         sizes.append(size + 0.0)
     if not sizes:
         raise InputError("radii is empty; give at least one radius")

@@ -172,7 +172,7 @@ def radius_for(probability: float, sigma: Radius, n: int | None, space: Space | 
 
 
 def checked_radius(radius: Radius | None, what: str, needed: bool = False) -> Radius | None:
-    """Check the numbers and take a copy that nobody can change."""
+    """Check the numbers and take an immutable copy."""
     if radius is None and not needed:
         return None
     if isinstance(radius, Mapping):

@@ -12,10 +12,10 @@ every coordinate at once; what cells use of the budget is added column by column
 problem per column. A new phi is one more ``case`` in every function here. A rotated ellipsoid has no phi: it would be new
 mathematics in every judge, not one more member of `Shape`.
 
-**How shapes are told apart.** By ``match`` with ``assert_never``, here and nowhere else, except for what one algorithm
-alone needs (a water filling, the rows of a linear program), which stands beside it in the same form; so the type checker
-names every place that a new member must be taught. Judges and engines name the shapes they know and refuse all others
-with `check_known`, before anything is computed.
+**How shapes are distinguished.** By ``match`` with ``assert_never``, here and nowhere else, except for what one
+algorithm alone needs (a water filling, the rows of a linear program), which is beside it in the same form; so the type
+checker names every place that a new member must be taught. Judges and engines name the shapes they know and refuse all
+others with `check_known`, before anything is computed.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ def phi_exactly(shape: Shape, ratio: Fraction) -> Fraction:
 
 
 def gap_for(shape: Shape, used: float) -> float:
-    """The widest gap, in units of its semi-axis, that so much of the budget pays for: the inverse of `phi`."""
+    """The widest gap, in units of its semi-axis, that this much of the budget pays for: the inverse of `phi`."""
     match shape:
         case Shape.BOX:
             return math.inf
@@ -196,7 +196,7 @@ def normal(shape: Shape, ratios: Floats) -> Floats:
 
 
 def largest_sum(shape: Shape, columns: int) -> float:
-    """max sum |t_f| over the shifts of the shape in so many columns: its support function at (1, ..., 1)."""
+    """max sum |t_f| over the shifts of the shape in a number of columns: its support function at (1, ..., 1)."""
     match shape:
         case Shape.BOX:
             return float(columns)

@@ -1,15 +1,15 @@
 """Gaussian slips: the answer that is carried out is not exactly the centre.
 
-A slip moves every feature that moves at all by an independent normal number with standard deviation sigma_f: a scalar
-sigma counts in units of the scales, a mapping or an array in raw units per feature (features left out do not slip).
-Immutable features and the categories of one-hot groups do not slip. The slipped value is then brought to where values
-can be, as rooms are: beyond a limit it is the limit, and a whole-number feature moves by the completed steps only
+A slip moves every feature that moves at all by an independent normally distributed amount with standard deviation
+sigma_f: a scalar sigma counts in units of the scales, a mapping or an array in raw units per feature (features left out
+do not slip). Immutable features and the categories of one-hot groups do not slip. The slipped value is then clipped and
+rounded as rooms are: beyond a bound it is the bound, and a whole-number feature moves by the completed steps only
 (rounded towards the centre). So a slip inside a room stays inside the clipped, whole room, and the chance of that
 bounds the chance that the outcome is kept from below.
 
-With t = radius_f / sigma_f the same for all n features that slip, the chance of staying inside a room is a law of t and
-n alone (see `elbowroom.chance`); the rooms made here have that form, which is the smallest box, ball or diamond of the
-given proportions.
+With t = radius_f / sigma_f the same for all n features that slip, the chance of staying inside a room depends on t
+and n alone (see `elbowroom.chance`); the rooms made here have that form, which is the smallest box, ball or diamond of
+the given proportions.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def _multiple(probability: float, n: int, norm: str) -> float:
     step = math.ulp(t)
     while not chance.probability(t, 1.0, n, norm) >= probability:
         t, step = t + step, 2.0 * step
-    return t * (1.0 + 4.0 * np.finfo(np.float64).eps)  # the products with sigma are rounded, too
+    return t * (1.0 + 4.0 * np.finfo(np.float64).eps)  # the products with sigma are rounded as well
 
 
 def parse_tolerance(tolerance: object) -> float:

@@ -226,8 +226,8 @@ class Space:
         """Read names, kinds, bounds and scales from data; the keywords say what data cannot.
 
         Kinds: columns of 0 and 1 (or bool) are binary, integer columns are integer, others numeric; ``integer``,
-        ``binary`` and ``numeric`` overrule. Bounds are the smallest and largest value seen; ``bounds={"age": (18,
-        None)}`` overrules single columns (None: as in the data; -inf or inf: open), ``bounds="none"`` opens all.
+        ``binary`` and ``numeric`` override this. Bounds are the smallest and largest value seen; ``bounds={"age": (18,
+        None)}`` overrides single columns (None: as in the data; -inf or inf: open), ``bounds="none"`` opens all.
         ``immutable``, ``increasing`` and ``decreasing`` also take the name of a one-hot group (immutable only).
         """
         if not isinstance(frame, pd.DataFrame):
@@ -295,7 +295,7 @@ class Space:
         """One row as a float array in the space's order; names are matched, widths and values are checked."""
         if isinstance(row, pd.DataFrame):
             if len(row) != 1:
-                raise InputError(f"{what}: one row is wanted, the frame has {len(row)}; pass frame.iloc[[i]]")
+                raise InputError(f"{what}: expected one row, the frame has {len(row)}; pass frame.iloc[[i]]")
             row = row.iloc[0]
         if isinstance(row, pd.Series):
             if not row.index.is_unique:
@@ -317,7 +317,7 @@ class Space:
                 row = [row[n] for n in self.names]
         if isinstance(row, np.ndarray):
             if not (row.ndim == 1 or (row.ndim == 2 and row.shape[0] == 1)):
-                raise InputError(f"{what}: one row is wanted, the array has shape {row.shape}")
+                raise InputError(f"{what}: expected one row, the array has shape {row.shape}")
             row = list(row.ravel())
         if not isinstance(row, Sequence) or isinstance(row, str):
             raise InputError(

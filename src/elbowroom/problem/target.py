@@ -22,7 +22,7 @@ class Target:
     probability: float | None = None
 
     def __post_init__(self) -> None:
-        if isinstance(self.label, np.generic):  # np.str_("a") and "a" must be one label, also in seals and files
+        if isinstance(self.label, np.generic):  # np.str_("a") and "a" must be one label, in seals and files as well
             object.__setattr__(self, "label", self.label.item())
         if not isinstance(self.label, Hashable):
             raise InputError(f"Target({self.label!r}): a class label is one word, number or truth value")

@@ -1,6 +1,6 @@
 """The answer. A `Region` cannot be made without the judge's certificate for exactly its body.
 
-The methods that speak, draw and write (`sentence`, `plot`, `to_html`, ...) are doors to `elbowroom.present`, which is
+The methods for text, plots and files (`sentence`, `plot`, `to_html`, ...) call `elbowroom.present`, which is
 imported only when one of them is used; the data of an answer does not depend on it.
 """
 
@@ -39,7 +39,7 @@ class Region:
     """A set of inputs around ``center`` that all get the wanted outcome, as close to the factual as proven.
 
     What is proven about closer ones is proven among centres that obey ``rules``. Files of schema 1 do not keep them:
-    then ``rules_known`` is False, and nobody can tell under which rules the lower bound holds.
+    then ``rules_known`` is False, and the rules under which the lower bound holds are unknown.
     """
 
     status: Status
@@ -54,7 +54,7 @@ class Region:
     certificate: Certificate
     method: str
     seconds: float
-    source: str = ""  # what model was read, for people
+    source: str = ""  # which model was read, human-readable
     trace: tuple[Step, ...] = field(default=())
     counters: dict[str, float] = field(default_factory=dict)  # what the search counted, for benchmarks; not in the JSON
     _widen: Callable[..., Widening] | None = field(default=None)  # of the explainer it came from; not in the JSON
@@ -152,7 +152,8 @@ class Region:
         return pd.DataFrame(self.body.sample(n, seed), columns=list(self.space.names))
 
     def widen(self, *, order: Sequence[str] | None = None, time_limit: float = 60.0) -> Widening:
-        """The widest intervals around the centre, each end proven maximal or said not to be; see `Explainer.widen`."""
+        """The widest intervals around the centre, each end proven maximal or reported as unproven; see
+        `Explainer.widen`."""
         if self._widen is None:
             raise InputError(
                 "this region was read from a file or copied, without the model that it is about; "
@@ -160,9 +161,9 @@ class Region:
             )
         return self._widen(self, order=order, time_limit=time_limit)
 
-    # ---- for people -------------------------------------------------------------------------------------------------
+    # ---- words and pictures -----------------------------------------------------------------------------------------
     def sentence(self) -> str:
-        """The region in plain words. Every number is rounded inwards: what is said is certified as it is said."""
+        """The region in plain words. Every number is rounded inwards: the numbers shown are certified as shown."""
         from elbowroom.present.text import sentence
 
         return sentence(self)
@@ -192,7 +193,7 @@ class Region:
 
         return _written(page(self), path)
 
-    # ---- for machines -----------------------------------------------------------------------------------------------
+    # ---- files -----------------------------------------------------------------------------------------------
     def to_json(self, path: str | Path | None = None, *, timings: bool = True) -> str:
         """The whole answer with its certificate; floats are exact. Equal answers differ only in their ``timings``."""
         from elbowroom.result.schema import write_answer

@@ -1,9 +1,9 @@
 """Answers as JSON: exact, versioned, and refused if anything in them was changed.
 
 Every float is written with its shortest decimal that reads back as the same float64 (infinities as "inf" and "-inf"),
-labels carry their type, and two checks stand over the whole: ``seal`` is the certificate's own hash of what it claims,
-``checksum`` a hash of the entire document. They notice changes; they are no signature. What a file claims is proven
-again only by asking the judge, with the model at hand.
+labels carry their type, and two checks cover the whole document: ``seal`` is the certificate's own hash of what it
+claims, ``checksum`` a hash of the entire document. They notice changes; they are not a signature. What a file claims is
+proven again only by asking the judge, with the model available.
 
 Version 2 keeps the rules of the question as ``rules``, a list. Version 1 did not: its files are read with
 ``rules_known=False`` and written again as version 2 with ``rules`` null, because what is lost stays lost.

@@ -20,10 +20,10 @@ OPEN_FROM: Final = 2.0**20  # in units of the scale: an interval that reaches so
 class End(Enum):
     """Why an interval ends where it does; the value is what a user may read."""
 
-    MAXIMAL = "one step further the class is lost, or hangs on rounding"
-    BOUND = "the limit of the feature"
+    MAXIMAL = "one step further the class changes, or depends on rounding"
+    BOUND = "the bound of the feature"
     FIXED = "the feature does not move"
-    OPEN = "open: no end was met"
+    OPEN = "open: no end was found"
     UNPROVED = "not proven to be the last"
 
     @property

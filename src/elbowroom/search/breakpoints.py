@@ -15,7 +15,7 @@ best G ends. In columns of whole numbers it also steps where one more whole numb
 intervals between the answered radii that may hold one are divided, again and again, at the radius where the cells of
 the answer at p end (a jump is usually there) or in the middle, until an interval cannot hold one or its ends are
 neighbouring floats. What is left is a jump: both ends were solved, the lower one with a certified region, the upper one with a
-proven bound. The argument uses nothing but monotony, so that it holds for every family and every room, and where time
+proven bound. The argument uses monotonicity alone, so it holds for every family and every room, and where time
 ran out for the bounds instead of the values; the cells only make it fast.
 """
 
@@ -36,7 +36,7 @@ from elbowroom.result import Region
 from elbowroom.result.frontier import Breakpoint
 from elbowroom.search.frontier import Front, Point
 
-RESOLUTION = 2.0**-50  # of the largest radius: jumps so close together are one, in several steps of rounding
+RESOLUTION = 2.0**-50  # of the largest radius: jumps this close together are one, in several steps of rounding
 NARROWEST = 2.0**-80  # of the largest radius: what is left near radius 0, where floats have no end
 ROUNDINGS = 4.0  # how many roundings of a cut the end of a cell may be off
 
@@ -52,7 +52,7 @@ class Jumps:
 
 
 def find_jumps(front: Front, smallest: float, support: Support | None = None) -> Jumps:
-    """All jumps of at least ``smallest`` between the radii of the front, as far as the time of its clock allows."""
+    """All jumps of at least ``smallest`` between the radii of the front, until its clock runs out."""
     largest = front.points[-1].radius
     stack = [(p, q, 0) for p, q in pairwise(front.points)][::-1]
     found: list[Breakpoint] = []

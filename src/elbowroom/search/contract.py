@@ -106,7 +106,7 @@ def refusal(problem: RecourseProblem, who: str, shapes: Collection[Shape], takes
 class Ending:
     """How a search ended: what is proven about all centres, and why it stopped. The best centre is the referee's.
 
-    ``lower_bound`` is proven for every valid centre; inf means that none exists. ``reason`` is for people, and is
+    ``lower_bound`` is proven for every valid centre; inf means that none exists. ``reason`` is human-readable, and is
     needed whenever no centre was accepted. ``tolerance`` is the relative gap at which this engine calls an answer
     optimal.
     """

@@ -1,10 +1,10 @@
 """Distance against radius: many questions that differ in the size of the room alone.
 
-Let B(c, r) be the room of radius r around c, as `Body.around` says: rounded inwards, clipped to the limits, whole where
+Let B(c, r) be the room of radius r around c, as `Body.around` says: rounded inwards, clipped to the bounds, whole where
 declared. For r <= r' we have B(c, r) <= B(c, r') as sets, because every step is monotone in r: the half widths r * unit,
-the inward rounding of c -+ half width, the clipping (the limits do not depend on r, also not those of one-way and
+the inward rounding of c -+ half width, the clipping (the bounds do not depend on r, nor do those of one-way and
 immutable columns), rounding up or down to whole numbers, and for balls and diamonds the membership test
-sum phi(|x_f - c_f| / (r unit_f)) <= 1. Rules and limits of the centre do not mention r. Hence:
+sum phi(|x_f - c_f| / (r unit_f)) <= 1. Rules and bounds of the centre do not mention r. Hence:
 
 * a centre that is valid for r' is valid for r: its distance is an upper bound for every smaller radius;
 * a lower bound for r holds for r', and if no centre exists for r, none exists for r';
@@ -77,7 +77,7 @@ def told_as(radius: float, clock: Clock, on_progress: OnProgress | None) -> OnPr
 
 
 class Ask(Protocol):
-    """One question: the answer for a radius within so many seconds, starting from what is known."""
+    """One question: the answer for a radius within a number of seconds, starting from what is known."""
 
     def __call__(self, radius: float, known: Known, seconds: float) -> Point: ...
 
@@ -91,8 +91,8 @@ class Front:
         self.interrupted = False
 
     def at(self, radius: float, share: float = 1.0) -> Point:
-        """The answer for one radius, from its neighbours where they settle it, else by a search with a share of the
-        time that is left."""
+        """The answer for one radius, from its neighbours where they settle it, otherwise by a search with a share of
+        the time that is left."""
         place = bisect_left(self.points, radius, key=lambda point: point.radius)
         if place < len(self.points) and self.points[place].radius == radius:
             return self.points[place]

@@ -18,7 +18,7 @@ from elbowroom.numerics import Floats, from_ordinal, inner_interval, next_down, 
 
 FAR: Final = 2.0**40  # in units of the scale: how far a side without a limit goes
 WHOLE_SPACING: Final = 2.0**52  # from here on neighbouring floats are whole numbers
-FARTHEST: Final = 2.0**120  # in raw units: models that compute in float32 still take such numbers
+FARTHEST: Final = 2.0**120  # in raw units: models that compute in float32 still accept such numbers
 
 
 class Ladder(Protocol):
@@ -92,7 +92,7 @@ class EveryWhole:
 
 
 def horizon(center: float, width: float, whole: bool) -> float:
-    """The largest width that is asked for where a feature has no limit: as wished, but within what models can take."""
+    """The largest width that is tried where a feature has no bound: the horizon, but within what models can take."""
     far = min(width, max(FARTHEST - abs(center), 0.0))
     return float(math.floor(far)) if whole else far
 

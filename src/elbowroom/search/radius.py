@@ -38,10 +38,11 @@ def largest_radius(
     """Both bounds on the largest radius, in units of the scales.
 
     Immutable columns and the categories of one-hot groups stay as they are; rooms are clipped to the bounds of the
-    space and whole columns take whole values. A point that has not (safely) the wanted class itself gives lower =
+    space and whole columns take whole values. A point that does not itself (safely) have the wanted class gives lower =
     upper = 0 with the point as witness; a class that holds everywhere gives lower = upper = inf. Networks and oblique
-    trees: the search ends when the bounds are within 1e-6 of each other, relatively (`TOLERANCES.radius_gap`). If the
-    time ends first, or a room lies too close to the boundary to be judged, they are still proven, only farther apart.
+    trees: the search ends when the bounds are within 1e-6 of each other, relatively (`TOLERANCES.radius_gap`). If
+    time runs out first, or a room lies too close to the boundary to be judged, they are still proven, only farther
+    apart.
     """
     del target  # the judge behind ``accept`` knows it
     check_known(shape, SHAPES, "the search for the largest radius")
@@ -78,7 +79,7 @@ def _gap(model: Model) -> float:
 
 @dataclass(frozen=True, eq=False)
 class _Rooms:
-    """The room of every radius around one point; larger radii give larger rooms, also in floating point."""
+    """The room of every radius around one point; larger radii give larger rooms, even in floating point."""
 
     space: Space
     point: Floats

@@ -1,4 +1,4 @@
-"""A tiny question, asked of an engine so that its kernels are loaded or compiled. Nobody sees an answer."""
+"""A tiny question, asked of an engine so that its kernels are loaded or compiled. The answer is discarded."""
 
 from __future__ import annotations
 

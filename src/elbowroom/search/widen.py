@@ -6,9 +6,10 @@ widths, and after every climb the judge is asked about what is new:
 * trees: one rung per cell between cuts (all values of a cell are equal to the model), exact;
 * other families: every float is a rung, every whole number in whole columns.
 
-A side stops at the limits of the question, at the horizon (so many scales away that it is called open), or where the judge gives a
-counterexample on the next rung. Boxes only grow, and a larger box contains what the smaller one was refused for: so a
-side that was refused once stays refused, and at the end every refused side is maximal against the final box.
+A side stops at the bounds of the question, at the horizon (far enough, in scales, to be called open), or where the
+judge gives a counterexample on the next rung. Boxes only grow, and a larger box contains what the smaller one was
+refused for: so a side that was refused once stays refused, and at the end every refused side is maximal against the
+final box.
 
 All sides of a stage climb together, level by level, each level twice as wide as the one before (in units of the scales):
 no feature takes all the room before the others had a chance. The columns named in ``order`` come first, one by one, then
@@ -64,7 +65,7 @@ def widest_box(region: Region, problem: RecourseProblem, order: object, accept: 
         for stage in stages:
             growth.grow(stage)
     except KeyboardInterrupt:
-        pass  # what was certified until now is the answer; its other sides are said to be unproven
+        pass  # what was certified so far is the answer; its other sides are reported as unproven
     return growth.result(region)
 
 
@@ -94,7 +95,7 @@ class _Climb:
     top: End  # what the last rung means
     refused: int
     at: int = 0
-    kept: int = 0  # where it stood when the whole box was certified last
+    kept: int = 0  # where it was when the whole box was last certified
     witness: Floats | None = None  # a bad point of the refused rung; None if the judge could not decide
     settled: bool = False  # refused, and as near to the refused rung as it will get
 
@@ -129,7 +130,7 @@ class _Growth:
                 )
                 raise InputError(
                     f"the region does not hold for this model, which says {verdict.label!r} at {shown}; "
-                    "widen it with the explainer of its own model, or explain again"
+                    "widen it with an explainer for the model it was made for, or explain again"
                 )
             case Undecided() | Inadmissible():
                 if region.certificate.fingerprint == self.problem.model.fingerprint:
@@ -154,7 +155,7 @@ class _Growth:
         return down, up
 
     def _climb(self, f: int, sign: int) -> _Climb:
-        """The ladder of one side, from where it stands to its limit or to the horizon."""
+        """The ladder of one side, from its present rung to its bound or to the horizon."""
         problem, space = self.problem, self.problem.space
         width = float((self.down if sign < 0 else self.up)[f])
         limit = float((problem.lower if sign < 0 else problem.upper)[f]) * sign
@@ -266,7 +267,7 @@ class _Growth:
 
     # ---- the answer ---------------------------------------------------------------------------------------------------
     def result(self, region: Region) -> Widening:
-        """The last certified box, with its sides as they stood then."""
+        """The last certified box, with its sides as they were then."""
         self._go_back()
         names, single = self.problem.space.names, self.problem.space.group_of < 0
         room = Box(

@@ -58,7 +58,7 @@ def test_a_second_start_goes_on_and_ends_with_the_same_answers(tmp_path: Path) -
     (broken / "paper.jsonl").write_text("".join(lines[:4]) + lines[4][:30])  # killed in the middle of a line
     records = _run(broken)
     assert _answers(records) == _answers(whole)
-    assert {r["start"] for r in records} == {0, 1}  # both starts are told apart
+    assert {r["start"] for r in records} == {0, 1}  # both starts are distinguished
     assert len(json.loads((broken / "paper-slice.json").read_text())["starts"]) == 2
     before = (broken / "paper.jsonl").read_text()
     _run(broken)

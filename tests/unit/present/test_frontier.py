@@ -103,7 +103,7 @@ def test_the_sentence_says_jumps_ends_and_gaps() -> None:
     assert "No other jump of 0.1 or more" in text and "For 1 radius nothing was found in time" in text
     unfinished = frontier()
     unfinished.breakpoints_complete = False
-    assert "no time to find every jump" in sentence(unfinished)
+    assert "Time ran out before every jump was found" in sentence(unfinished)
 
 
 def test_quiet_is_the_sentence_alone() -> None:

@@ -26,7 +26,7 @@ def test_columns_and_groups_count_once_each() -> None:
 
 
 def test_a_move_too_small_to_cost_anything_is_a_change() -> None:
-    """1e-300 times 1e-10 is 0 in floating point; the value has changed all the same."""
+    """1e-300 times 1e-10 is 0 in floating point; the value has changed nevertheless."""
     problem = _problem((AtMost(0),), weight=1e-300)
     center = problem.factual.copy()
     center[0] = 1e-10

@@ -1,4 +1,5 @@
-"""What differs between shapes: the budget, its norm and random points; and that nobody tells shapes apart by hand."""
+"""What differs between shapes: the budget, its norm and random points; and that no other file distinguishes shapes by
+hand."""
 
 from __future__ import annotations
 
@@ -91,7 +92,7 @@ def test_every_shape_has_a_room_and_a_name_on_the_command_line() -> None:
     assert [name.value for name in RoomName] == [shape.value for shape in Shape]
 
 
-# ---- how shapes are told apart ------------------------------------------------------------------------------------------
+# ---- how shapes are distinguished -----------------------------------------------------------------------------------
 def _is_member(node: ast.AST) -> bool:
     return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "Shape"
 

@@ -10,8 +10,9 @@ from elbowroom import AtMost, Box
 from elbowroom.problem import RecourseProblem, Space
 from elbowroom.result import Certificate, Counterexample, Inadmissible, Undecided, Verdict
 from elbowroom.search.contract import Clock
-from elbowroom.search.network import search_network
+from elbowroom.search.network import NetworkEngine
 from tests.support.answers import make_region
+from tests.support.referee import Referee
 from tests.support.small_models import random_network
 
 
@@ -27,5 +28,6 @@ def test_an_inadmissible_centre_ends_no_search_and_is_not_called_undecided() -> 
     row = np.array([0.3, -0.2])
     wanted = 1 - int(model.info.labels_of(model.scores(row[None]))[0])
     problem = RecourseProblem.ask(model, Space.plain(model.info.names), row, Box(0.01), wanted, rules=[AtMost(2)])
-    outcome = search_network(problem, lambda center, seconds=None: Inadmissible("never"), Clock(1.0), 0)
-    assert outcome.certificate is None and "could not decide" not in outcome.reason
+    referee = Referee(problem, lambda center, seconds=None: Inadmissible("never"))
+    ending = NetworkEngine().search(problem, referee, Clock(1.0), 0)
+    assert referee.certificate is None and "could not decide" not in ending.reason

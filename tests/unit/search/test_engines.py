@@ -1,4 +1,4 @@
-"""Which engine has the last word."""
+"""Which engine is asked last."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from elbowroom.problem.space import Space
 
 
 class Rule(ABC):
-    """A condition on the centre, as users state it: a frozen dataclass that checks its own numbers at birth."""
+    """A condition on the centre, as users state it: a frozen dataclass that checks its own numbers when created."""
 
     @abstractmethod
     def lower(self, space: Space, factual: Floats) -> Conditions:

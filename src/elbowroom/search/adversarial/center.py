@@ -40,7 +40,7 @@ class CenterBlock:
 
 
 def bounds_within(problem: RecourseProblem, reach: float) -> tuple[Floats, Floats]:
-    """Where a centre within distance ``reach`` may lie (outwards by a hair)."""
+    """Where a centre within distance ``reach`` may lie (rounded outwards slightly)."""
     lower, upper = problem.lower.copy(), problem.upper.copy()
     single = np.flatnonzero(problem.space.group_of < 0)
     length = reach * (1.0 + EPSILONS.outwards) / problem.metric.factor[single]
@@ -149,7 +149,7 @@ def _add_at_most(builder: Builder, problem: RecourseProblem, moves: Ints, most: 
 
 
 def tidy(problem: RecourseProblem, x: Floats) -> Floats:
-    """A solver's centre as an admissible one, as far as rounding can help: whole, one-hot, within the limits, and with
+    """A solver's centre as an admissible one, if rounding suffices: whole, one-hot, within the limits, and with
     columns that hardly moved put back to the factual."""
     center = np.where(problem.space.whole_center, np.round(x), x)
     move = problem.metric.factor * np.abs(center - problem.factual)

@@ -65,7 +65,8 @@ class LinearFamily:
         return self.extra <= EPSILONS.most_extra
 
     def attack(self, center: Floats, solver: Chain, seconds: float) -> list[Floats]:
-        """The lowest point of the room for every rival: by the dual norm if that shows a bad one, else by a program."""
+        """The lowest point of the room for every rival: by the dual norm if that shows a bad one, otherwise by a
+        program."""
         body = self.problem.body(center)
         found = []
         for row in self.affine.weight:

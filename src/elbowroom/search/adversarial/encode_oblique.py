@@ -56,7 +56,7 @@ class ObliqueFamily:
         self.usable: Bools = np.asarray(alone) if self.single else np.ones(alone.size, dtype=bool)
         self.tree_of_leaf = np.repeat(np.arange(self.leaves.n_trees), np.diff(self.leaves.offsets))
         self.extra = EPSILONS.first_distance
-        self.exact: list[int] = []  # scenarios that a candidate must also bear at their true length
+        self.exact: list[int] = []  # scenarios that a candidate must also satisfy at their true length
         room = np.maximum(problem.walls.down, problem.walls.up)
         step = np.where(problem.metric.factor > 0, 1.0 / np.maximum(problem.metric.factor, 1e-300), 1.0)
         self.unit = np.where(room > 0, room, 1e-2 * step)
@@ -105,8 +105,8 @@ class ObliqueFamily:
         return contradictory(conditions, seconds_left)
 
     def harden(self, scenario: int | None, point: Floats) -> bool:
-        """A stretched shift may reach a good leaf behind the bad one of the true shift: then both are asked for. Else more
-        distance from the hyperplanes."""
+        """A stretched shift may reach a good leaf behind the bad one of the true shift: then both are asked for.
+        Otherwise more distance from the hyperplanes."""
         del point
         if self.stretches and scenario is not None and scenario not in self.exact:
             self.exact.append(scenario)

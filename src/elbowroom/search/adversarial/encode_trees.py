@@ -61,7 +61,7 @@ class TreeFamily:
         self.linear_rules = bool(problem.conditions.rows)
         self.needs_reach = self.linear_rules
         self.no_goods: list[tuple[int, Ints]] = []
-        self.exact: list[int] = []  # scenarios that a candidate must also bear at their true length
+        self.exact: list[int] = []  # scenarios that a candidate must also satisfy at their true length
         self._attack = TreeAttack(problem, self.leaves, self.margins)
         alone = self.margins.base + self.margins.value >= self.margins.slack
         self.usable: Bools = (
@@ -87,8 +87,8 @@ class TreeFamily:
         return False  # without linear rules the master has no reach: its own proof is about all centres
 
     def harden(self, scenario: int | None, point: Floats) -> bool:
-        """A stretched shift may reach a good leaf behind the bad one of the true shift: then both are asked for. Else this
-        combination of leaves is bad, and no centre may choose it again in this scenario."""
+        """A stretched shift may reach a good leaf behind the bad one of the true shift: then both are asked for.
+        Otherwise this combination of leaves is bad, and no centre may choose it again in this scenario."""
         if scenario is None:
             return False
         if self.stretches and scenario not in self.exact:

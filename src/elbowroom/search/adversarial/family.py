@@ -18,7 +18,7 @@ class Family(Protocol):
 
     @property
     def hopeless(self) -> str:
-        """Why no point at all can be good, if that is plain from the model alone (else empty)."""
+        """Why no point at all can be good, if that follows from the model alone (otherwise empty)."""
         ...
 
     def master(self, scenarios: list[Scenario], stance: Stance, reach: float) -> Master: ...

@@ -3,7 +3,7 @@
 The judge is asked about one radius after the other, up to that of the question. A refusal gives a point of another class
 within the room, hence a radius that is too large; a certificate gives one that is not. On trees the largest good radius is
 the one just below the nearest bad cell, so that the radius just below the newest witness is tried; elsewhere halving goes
-on until both are as good as equal. Every iterate gets a little time only, and keeps what was certified in it.
+on until both are practically equal. Every iterate gets a little time only, and keeps what was certified in it.
 """
 
 from __future__ import annotations

@@ -118,7 +118,7 @@ class _Loop:
         return self._ending(bound, reason)
 
     def _first_region(self) -> None:
-        """Something certified before the long way: the paper's heuristic, where there is one."""
+        """Something certified before the long search: the paper's heuristic, where there is one."""
         if isinstance(self.problem.model, TreeEnsemble):
             heuristic = OneLeafEngine(self.solver)
             found = heuristic.search(self.problem, self.referee, self.clock.part(_FIRST_SHARE), 0)
@@ -141,13 +141,13 @@ class _Loop:
     def _round(self) -> str:
         """One iteration; a reason to stop, or nothing."""
         if self._seconds_left <= 0.0:
-            return "the time limit ended before the adversary was content"
+            return "the time limit was reached before the adversary ran out of bad points"
         self.rounds += 1
         began = self.clock.seconds
         master = self.family.master(
             self.scenarios, Stance.ASK, min(self.reach, self.distance * (1.0 + EPSILONS.farther))
         )
-        start = None if self.center is None else master.encode(self.center)  # certified: it bears every scenario
+        start = None if self.center is None else master.encode(self.center)  # certified: it satisfies every scenario
         answer = self.solver.solve(master.program, self._seconds_left, start)
         self.seconds[f"master_seconds_{self.rounds}"] = self.clock.seconds - began
         if not answer.usable or answer.x is None:
@@ -155,7 +155,7 @@ class _Loop:
         center = master.decode(answer.x)
         broken = self.problem.why_inadmissible(center)
         if broken is not None:
-            return f"the master's answer is not admissible, beyond repair ({broken}); {answer.word}"
+            return f"the master's answer is not admissible and cannot be repaired ({broken}); {answer.word}"
         if self.family.needs_reach and self.reach < min(self.problem.measure(center), self.farthest):
             self.reach = min(
                 self.problem.measure(center) * (1.0 + EPSILONS.farther), self.farthest
@@ -167,7 +167,7 @@ class _Loop:
             if self.hardenings > _HARDENINGS or not self.family.harden(
                 hit, land(self.problem, self.scenarios[hit], center)
             ):
-                return f"the master's answers are spoiled by its solver's tolerances; {answer.word}"
+                return f"the solver's tolerances make the master's answers unusable; {answer.word}"
             return ""
         began = self.clock.seconds
         points = self.family.attack(center, self.solver, self._seconds_left)
@@ -177,7 +177,9 @@ class _Loop:
             verdict = self.referee(center)
             if isinstance(verdict, Certificate):
                 self.content = True
-                self.clock.report(best_distance=self.distance, note=f"round {self.rounds}: the adversary is content")
+                self.clock.report(
+                    best_distance=self.distance, note=f"round {self.rounds}: the adversary finds no bad point"
+                )
                 return ""
             if isinstance(verdict, Inadmissible):
                 return f"the last centre is not admissible: {verdict.reason}"
@@ -195,7 +197,7 @@ class _Loop:
         return ""
 
     def _without_point(self, answer: Answer) -> str:
-        """The master has no answer: look farther, or stop with the solver's word."""
+        """The master has no answer: look farther, or stop and quote the solver."""
         if answer.claim is Claim.INFEASIBLE and self.center is not None:
             self.content = True  # nothing closer than the region that is known; the proof says how much closer, at most
             return ""

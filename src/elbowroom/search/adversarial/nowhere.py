@@ -1,4 +1,4 @@
-"""Proofs that no centre exists anywhere, also on columns without limits, in rational arithmetic.
+"""Proofs that no centre exists anywhere, even on columns without bounds, in rational arithmetic.
 
 `Conditions` collect what every valid centre satisfies in real numbers: rows a . v >= low over columns v with limits or
 without, and alternatives of which at least one holds (a leaf per tree and scenario, a neuron on or off, a limit reached or

@@ -60,7 +60,7 @@ class OneLeafEngine:
             candidates = _solutions(family, solver, clock)
         for center in candidates:
             if clock.remaining <= 0.0:
-                return Ending(method, 0.0, "the time limit ended before a leaf was found")
+                return Ending(method, 0.0, "the time limit was reached before a leaf was found")
             if problem.admissible(center) and isinstance(referee(center), Certificate):
                 return Ending(method, 0.0)
         return Ending(

@@ -1,4 +1,4 @@
-"""Lower bounds that rest on no solver's word: branch and bound whose every leaf is closed by weak duality.
+"""Lower bounds that do not rely on a solver: branch and bound whose every leaf is closed by weak duality.
 
 For any multipliers y of the rows L <= A x <= U and any box l <= x <= u,
 
@@ -6,7 +6,7 @@ For any multipliers y of the rows L <= A x <= U and any box l <= x <= u,
 
 and with cost = 0 a positive right side proves that the box is empty. The right side is computed in floats and its own
 rounding is subtracted. A solver suggests y; a wrong suggestion makes the bound weak, never false. Norm rows are left
-out or stand as tangents: a relaxation again.
+out or replaced by tangents: a relaxation again.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def prove(
 ) -> float:
     """A proven lower bound on the program's objective: at least ``cutoff`` if all goes well; inf if nothing is feasible.
 
-    Best-first over boxes of columns; stops when the smallest open bound reaches the cutoff or the time ends. Where a
+    Best-first over boxes of columns; stops when the smallest open bound reaches the cutoff or time runs out. Where a
     relaxed point violates a norm row, its tangent joins the program for good.
     """
     solver, dual, order, tangents = relaxation(program), DualBound(program), count(), 0

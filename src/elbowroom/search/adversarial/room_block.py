@@ -40,7 +40,7 @@ def add_room(builder: Builder, body: Body) -> Ints:
 
 
 def into_body(body: Body, point: Floats) -> Floats | None:
-    """The point itself or one a hair nearer to the centre that lies in the body exactly; None if there is none."""
+    """The point itself or one slightly nearer to the centre that lies in the body exactly; None if there is none."""
     point = np.where(body.whole, np.round(point), point)
     for members in body.free_groups:
         point[members] = np.eye(members.size)[int(np.argmax(point[members]))]

@@ -52,7 +52,7 @@ class LinearEngine:
         if bound == math.inf:
             return Ending(METHOD, bound, _why_none(question), counters=counters)
         reason = (
-            "the time limit ended the search"
+            "the time limit was reached"
             if clock.expired
             else "the only candidates lie within floating-point rounding of the model's decision boundary"
         )

@@ -2,7 +2,7 @@
 
 One row through the origin's box: water filling, the dual-norm formula with caps. Several rows: a linear program (l1,
 linf) or least-distance programming by nonnegative least squares (l2; Lawson and Hanson 1974, chapter 23). The bound
-never comes from a solver's word: it is the Lagrangian
+is never taken from a solver: it is the Lagrangian
 
     L(lam) = lam.b + sum_f min { price_f(v) - (A^T lam)_f v : lower_f <= v <= upper_f },   lam >= 0,
 
@@ -125,8 +125,8 @@ class LeastMoves:
         if not found.usable:
             return None
         moves, multiplier = found.x[:n], np.maximum(found.row_dual[:m], 0.0)
-        # Who moves as far as the farthest pays for it; who is held back by its own limits pays nothing. Who is both
-        # shares, as the solver says or, more sharply but not always rightly, in full: the better bound will show.
+        # A column that moves as far as the farthest one pays for it; one held back by its bounds pays nothing. One
+        # that is both shares: as the solver says or, sharper but not always valid, in full. The better bound is kept.
         at_limit = (moves <= lower) | (moves >= upper)
         farthest = np.abs(moves) >= (1.0 - 1e-9) * found.x[n]
         share = np.maximum(found.row_dual[m : m + n], 0.0) + np.maximum(found.row_dual[m + n :], 0.0)

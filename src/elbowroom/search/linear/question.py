@@ -94,7 +94,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Hopeless:
-    """No centre exists; the reason is for people."""
+    """No centre exists; the reason is human-readable."""
 
     reason: str
 
@@ -120,7 +120,7 @@ def read_question(problem: RecourseProblem, model: LinearModel) -> Question | Ho
     for g, members in enumerate(space.members):
         allowed = allowed_categories(problem.lower[members], problem.upper[members])
         if not allowed.any():
-            return Hopeless(f"one-hot group {space.groups[g].name!r}: its bounds leave no category")
+            return Hopeless(f"one-hot group {space.groups[g].name!r}: its bounds allow no category")
         current = int(np.argmax(factual[members]))
         part = weights[:, members].copy()
         if g in problem.walls.free_groups:  # the room takes every category, so the worst one counts

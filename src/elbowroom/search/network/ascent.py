@@ -8,7 +8,7 @@ At a centre with moves v every scenario's margin is replaced by its tangent. Ins
 are linear programs. A step that the attack confirms doubles D; either way the attack's points join the scenarios. A step
 that fails leaves the tangents at its end in the program (a bundle): where a margin bends downwards the tangent at v alone
 would lead to the same failure again. Only after some failures in a row D is halved. Unlike sequential programs over the
-whole space this works where tangents far away mean nothing.
+whole space this works where tangents far away are useless.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ GENEROUS = 0.02  # margin at which climbing ends, at least: settling needs room 
 def climb_and_settle(hunt: Hunt, start: Floats, rounds: int = 40, part: Part | None = None) -> bool:
     """From any centre to a locally best one; offered to the judge. True if the best improved.
 
-    What the judge or the thorough attack before it refuses has taught a new scenario: climb again from there, with more
-    margin in hand. What is accepted is polished.
+    What the judge or the thorough attack before it refuses has taught a new scenario: climb again from there, with
+    more margin. What is accepted is polished.
     """
     part = part or Part.everything(hunt.moves)
     aim = hunt.safety
@@ -74,13 +74,13 @@ def _polish(hunt: Hunt, rounds: int, part: Part) -> None:
             return
         if hunt.offer(center):
             continue
-        refuted += hunt.surprises - surprises  # by the judge: a proof for each is too dear, ask for more margin
+        refuted += hunt.surprises - surprises  # by the judge: a proof for each is too expensive, ask for more margin
         if refuted > SURPRISES or len(hunt.scenarios) == known:
             aim, refuted = MORE * aim, 0
 
 
 def kick(hunt: Hunt) -> bool:
-    """Take back some of the best centre's moves and search again from there: the next valley is often one whose centres
+    """Undo some of the best centre's moves and search again from there: the next valley is often one whose centres
     leave alone what this one changes. True if the best improved."""
     if hunt.best is None:
         return False
@@ -152,7 +152,7 @@ def _settle(hunt: Hunt, good: Floats, aim: float, rounds: int, part: Part) -> Fl
 
 
 def _tangents(hunt: Hunt, v: Floats, failed: Sequence[Floats] = (), enough: float = 0.0) -> tuple[Floats, Floats]:
-    """Rows G v' >= h: the tangents at v of the worst scenarios' margins, all rivals; also those at points that failed,
+    """Rows G v' >= h: the tangents at v of the worst scenarios' margins, all rivals; and those at points that failed,
     of margins that are not enough there."""
     rows, lows = [], []
     for k, at in enumerate((v, *failed)):

@@ -1,7 +1,7 @@
 """Incumbents for one hidden layer: the convex-concave procedure.
 
 Tangents at the present centre replace the neurons with positive output weight (an underestimate), the others are
-concave and kept exact by cuts. Every solution is valid for the scenarios at hand; the attack adds new ones.
+concave and kept exact by cuts. Every solution is valid for the scenarios in the pool; the attack adds new ones.
 """
 
 from __future__ import annotations

@@ -31,14 +31,14 @@ MOST_COPIES = 4  # kept from node to node, besides those branched on
 MOST_DESCENTS, DESCENTS = (
     5,
     40,
-)  # nodes whose relaxed centre starts sequential programs: the first ones, then every so many
+)  # nodes whose relaxed centre starts sequential programs: the first ones, then at regular intervals
 FIRST_CLIMB, CLIMBS = 5, 50  # and those where it starts a local search with a trust region
-FIRST_KICK = 10  # nodes until a search around the best centre; twice as many after every one in vain
+FIRST_KICK = 10  # nodes until a search around the best centre; twice as many after each one that fails
 MOST_TIGHTENED = 40  # scenarios whose ranges are tightened by programs
 TRIED, TRIED_BY_PRICE = 4, 2  # neurons tried before branching on one
-LOOKAHEAD = 2  # stop trying after so many that are no better
-LEAST_GAIN = 1e-5  # of a child, as a share of the goal: the other child's gain counts, too
-NOISE = 1e-11  # errors of relaxations below this mean nothing
+LOOKAHEAD = 2  # stop trying after this many that are no better
+LEAST_GAIN = 1e-5  # of a child, as a share of the goal: the other child's gain counts as well
+NOISE = 1e-11  # errors of relaxations below this are noise
 MOST_NEURONS = 150  # beyond this, tightening costs more than it gives
 
 
@@ -124,7 +124,7 @@ class DeepTree:
         return made
 
     def _forget_ranges(self) -> None:
-        """Ranges found for one cutoff hold for smaller ones; they are found anew when the cutoff grew."""
+        """Ranges found for one cutoff hold for smaller ones; they are computed again when the cutoff grows."""
         if any(self.cutoff > known or self.cutoff < known / 1.05 for known in self._tightened.values()):
             self._tightened.clear()
             self.bounds.bind()
@@ -200,7 +200,7 @@ class DeepTree:
             self.next_kick += self.patience
 
     def _give_up(self, node: Node, bound: float) -> None:
-        """The solver gave neither a point nor a proof, or precision ends here: halve the part, else keep its bound."""
+        """The solver gave neither a point nor a proof, or precision ends here: halve the part, or keep its bound."""
         if self.hunt.clock.expired:
             self._push(bound, node)
             return

@@ -23,12 +23,12 @@ SHAPES = (Shape.BOX, Shape.BALL, Shape.DIAMOND)
 TAKES = Takes(rows=True, most_changes=True)
 SLOW, FAST = 1.12, 2.0  # growth of trial cutoffs
 EASY = 3  # nodes of a tree after which the next cutoff may grow faster
-FARTHEST = 1e6  # open features: beyond this distance nobody looks for a region
+FARTHEST = 1e6  # open features: beyond this distance no region is searched for
 
 
 class NetworkEngine:
-    """ReLU networks, shallow and deep. ``beyond`` has the last word where columns have no limits and nothing was found
-    however far this engine looked. Keeps nothing between questions."""
+    """ReLU networks, shallow and deep. ``beyond`` is asked last: where columns have no bounds and this engine found
+    nothing at any distance. Keeps nothing between questions."""
 
     def __init__(self, beyond: Engine | None = None) -> None:
         self._beyond = beyond
@@ -41,7 +41,7 @@ class NetworkEngine:
         prepare_envelopes()
 
     def search(self, problem: RecourseProblem, referee: Referee, clock: Clock, seed: int) -> Ending:
-        """The closest centre whose whole room has the wanted class, as far as it can be found and proven in time."""
+        """The closest centre whose whole room has the wanted class, if it can be found and proven in time."""
         if problem.trouble is not None:
             return Ending(METHOD, np.inf, problem.trouble)
         hunt = Hunt.begin(problem, referee, clock, seed)
@@ -118,7 +118,7 @@ def _close(hunt: Hunt, tree: ShallowTree | DeepTree) -> None:
 
 
 def farthest(moves: Moves) -> float:
-    """The distance of the farthest corner of the limits."""
+    """The distance of the farthest corner of the bounds."""
     return moves.measure(moves.high) * (1.0 + 1e-9) if np.isfinite(moves.high).all() else np.inf
 
 
@@ -155,11 +155,13 @@ def answer(hunt: Hunt) -> Ending:
     reason = ""
     if hunt.best is None:
         if hunt.lower_bound == np.inf:
-            reason = "it is proven that no point within the limits has the wanted class with its room"
+            reason = "it is proven that no point within the bounds has the wanted class in its whole room"
         elif hunt.undecided:
             reason = f"candidates were found, but the judge could not decide them: {hunt.undecided}"
         elif hunt.lower_bound > FARTHEST:
-            reason = f"it is proven that no centre within a distance of {FARTHEST:g} has the wanted class with its room"
+            reason = (
+                f"it is proven that no centre within a distance of {FARTHEST:g} has the wanted class in its whole room"
+            )
         else:
             reason = "no centre was found whose whole room has the wanted class; a longer time limit may help"
     bound = min(hunt.lower_bound, hunt.best_distance) if hunt.best is not None else hunt.lower_bound

@@ -65,7 +65,7 @@ def prepare_envelopes() -> None:
 
 
 def _desk(n: int) -> tuple[Floats, Ints]:
-    """Room for the envelope's slopes at three lam and one difference, and for an order of the inputs."""
+    """Scratch arrays for the envelope's slopes at three lam and one difference, and for an order of the inputs."""
     return np.empty((4, n)), np.empty(n, dtype=np.int64)
 
 

@@ -72,8 +72,8 @@ def walk_back(hunt: Hunt, good: Floats, steps: int = 12) -> Floats:
 
 
 def starts(hunt: Hunt, wanted: int = 4) -> Iterator[Floats]:
-    """Points of the wanted class: by gradient ascent from the factual; while nothing is accepted, also random ones at
-    growing range, nearest first."""
+    """Points of the wanted class: by gradient ascent from the factual; while nothing is accepted, random ones at
+    growing range as well, nearest first."""
     moves = hunt.moves
     ascent = _ascend(hunt)
     if ascent is not None:

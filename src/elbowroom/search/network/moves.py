@@ -109,7 +109,7 @@ class Moves:
                 row[members] = -self.unit[members]
                 rows.append(row)
                 lows.append(-1.0)
-            if must:  # also without members: then the row cannot hold, and no centre exists
+            if must:  # even without members: then the row cannot hold, and no centre exists
                 row = np.zeros(self.size)
                 row[members] = self.unit[members]
                 rows.append(row)

@@ -18,7 +18,7 @@ import numpy as np
 from elbowroom.numerics import Floats, Ints, gamma
 
 INFINITY = highspy.kHighsInf
-FEW_STEPS, MANY_STEPS = 25, 2**31 - 1  # of the simplex method: in trials, and else
+FEW_STEPS, MANY_STEPS = 25, 2**31 - 1  # of the simplex method: in trials, and otherwise
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +72,7 @@ class Solved:
 
 
 class LinearProgram:
-    """One program at a time: ``load``, then ``add_rows``, ``solve``, ``change_cost`` as often as wanted.
+    """One program at a time: ``load``, then ``add_rows``, ``solve``, ``change_cost`` any number of times.
 
     ``low`` and ``high`` are proven limits of every interesting point and must be finite; the solver may be given
     ``open_high`` instead (inf where a limit is only implied), which keeps its programs easy.
@@ -124,7 +124,7 @@ class LinearProgram:
         self.solver.changeColsCost(cost.size, np.arange(cost.size, dtype=np.int32), cost)
 
     def solve(self, seconds: float = np.inf) -> Solved:
-        if self._impossible:  # a row without coefficients that cannot hold: solvers stumble over it
+        if self._impossible:  # a row without coefficients that cannot hold: solvers fail on it
             return Solved(np.inf, None)
         solved = self._run(seconds)
         if solved is None:
@@ -184,7 +184,7 @@ class LinearProgram:
         return any(self.dual_bound(np.zeros(self.cost.size), sign * ray) > 0.0 for sign in (1.0, -1.0))
 
     def dual_bound(self, cost: Floats, y: Floats) -> float:
-        """The weak duality bound of the multipliers, rounded down; -inf where they mean nothing."""
+        """The weak duality bound of the multipliers, rounded down; -inf where they are useless."""
         if y.size != len(self.rows) or not np.isfinite(y).all():
             return -np.inf
         y = np.where((y > 0.0) & (self.row_low > -INFINITY) | (y < 0.0) & (self.row_high < INFINITY), y, 0.0)

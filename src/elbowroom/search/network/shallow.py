@@ -24,8 +24,8 @@ from elbowroom.search.network.shallow_bounds import Fact, Row, ShallowBounds
 VIOLATED = -1e-7  # margins are scaled to about 1; the safety margin of incumbents has the same size
 MOST_CUTS = 200
 POLISHES = 4
-NEAR = 1e-3  # tangents of clipped rooms mislead far from where they were taken: a second polish goes only so far
-PATIENCE, LITTLE = 3, 0.2  # stop cutting after so many rounds that close less than this share of the gap
+NEAR = 1e-3  # tangents of clipped rooms mislead far from where they were taken: a second polish only goes this far
+PATIENCE, LITTLE = 3, 0.2  # stop cutting after this many rounds that close less than this share of the gap
 
 
 @dataclass(frozen=True, eq=False)

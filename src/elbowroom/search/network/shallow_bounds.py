@@ -2,8 +2,8 @@
 
 margin_r(y_s(x)) = c_r + sum_q out_rq relu(z_q), z_q = z0_q + sum_i A_qi clamp_i(v_i). The neurons with out < 0 are
 concave in the scenario's moves: tangents are exact. Those with out > 0 are bounded from above by `relaxed_sum`, and the
-clamps by their own lines. Phases that branching has fixed (facts) narrow the range of z, also for other scenarios: the
-difference of two scenarios' z over the whole search space has a known range.
+clamps by their own lines. Phases that branching has fixed (facts) narrow the range of z, for other scenarios as well:
+the difference of two scenarios' z over the whole search space has a known range.
 """
 
 from __future__ import annotations

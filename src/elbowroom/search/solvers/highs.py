@@ -33,14 +33,14 @@ class LpSolution:
 
     @property
     def usable(self) -> bool:
-        """The solver claims success and its numbers are numbers."""
+        """The solver claims success and its entries are finite."""
         finite = bool(np.isfinite(self.x).all() and np.isfinite(self.row_dual).all())
         return self.status is LpStatus.OPTIMAL and finite
 
 
 @dataclass(frozen=True, eq=False)
 class Triplets:
-    """A sparse matrix: values[i] stands at (rows[i], columns[i]); no place occurs twice."""
+    """A sparse matrix: values[i] is at (rows[i], columns[i]); no place occurs twice."""
 
     rows: Ints
     columns: Ints

@@ -39,7 +39,7 @@ class Answer:
 
     @property
     def usable(self) -> bool:
-        """There is a point, and its numbers are numbers."""
+        """There is a point, and its entries are finite."""
         return self.x is not None and bool(np.isfinite(self.x).all())
 
 

@@ -12,7 +12,7 @@ from typing import Final
 
 @dataclass(frozen=True)
 class Epsilons:
-    """All relative, unless it is said otherwise."""
+    """All relative, unless stated otherwise."""
 
     # what is asked of a solver
     mip_gap: float = 1e-7

@@ -217,7 +217,7 @@ def test_the_cache_of_blocks_stays_small(monkeypatch: pytest.MonkeyPatch) -> Non
         assert len(loaded.tree.blocks._known) <= 2
 
 
-def test_ranges_are_found_anew_for_a_larger_cutoff() -> None:
+def test_ranges_are_computed_again_for_a_larger_cutoff() -> None:
     loaded = Loaded(problem_of(0, "l1"), 1.2)
     tree = loaded.tree
     tree._tighten(0)

@@ -1,4 +1,4 @@
-"""Which bad cell the adversary shall defend.
+"""Which bad cell the adversary defends.
 
 Any cell of the room at x makes a valid bound; a bad one that is hard to leave, or one where the rival's sum is far too
 low, makes a strong one. Both kinds are tried.

@@ -1,8 +1,8 @@
-"""A bad range of cells, made as large as it gets.
+"""A bad range of cells, made as large as possible.
 
 Side after side is moved outwards as far as the rival's largest sum over the range stays too low (the sum only grows
 with the range, so bisection finds the last such cell). The first sides get the most; the order is the caller's. Only the
-trees that split on the dimension at hand are summed again; ``guard`` is more than the rounding that this brings.
+trees that split on the current dimension are summed again; ``guard`` is more than the rounding that this brings.
 """
 
 from __future__ import annotations

@@ -11,8 +11,8 @@ A node is a range of values per dimension; its key bounds the cost of every good
 4. the node is split along one literal of one region: beyond the full length, in between, within the dead length.
 
 A node whose key has risen above that of the next one goes back to the heap with a note of the region it was to be split
-on; if it is still that one when its turn comes, the bound for boxes is not asked again. Every few nodes the search follows
-the best child down instead of going back to the heap. A pause and a later call go on exactly as one call would.
+on; if it is still that one when its turn comes, the bound for boxes is not computed again. Every few nodes the search
+follows the best child down instead of going back to the heap. A pause and a later call go on exactly as one call would.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ INSIDE = 1.0 - 1e-9  # sum phi(a_f / r_f) of the inscribed box: rounding does no
 TARGET = 1.0 - 1e-12  # a good centre has sum phi(gap) > 1 for every bad region; less than that by more than rounding
 SURE = 1.0 + 1e-9  # candidates are checked with this before the judge sees them
 ENOUGH = 1.0 + 5e-7  # what a linear program asks for: more than the solver's tolerance of 1e-7
-WITHIN = 1.0 + 1e-6  # semi-axes: what is farther away than this is met by no room that anybody asks about
+WITHIN = 1.0 + 1e-6  # semi-axes: what is farther away than this is met by no room in use
 
 # What is promised, and rounding
 GAP = 0.9 * TOLERANCES.continuous_gap  # a little less than promised: rounding must not lift the gap over it
@@ -19,7 +19,7 @@ SAFE = 1.0 - 1e-9  # lengths that are forced are cut by this factor, so that rou
 NEGLIGIBLE = 1e-9  # relative: what does not count as a violated row of the simplex method, or as a pivot
 VIOLATED = 1e-6  # what a proposed centre must lack before a signed row is added
 FEW_ROUNDINGS = 1e-14  # relative: more than the rounding of the few operations of a tie
-MARGIN = 1e-10  # relative: how far past the edge repaired centres stand
+MARGIN = 1e-10  # relative: how far past the edge repaired centres lie
 
 # Nodes
 FIRST_NODES = 200  # before the first large neighbourhood
@@ -61,11 +61,11 @@ MOST_STEPS = 2400  # for one repair, and for pulling once
 STEPS_AT_ONCE = 200  # between two looks at the clock; fewer for large models
 LINE_STEPS = 100
 OVER = 0.5  # part of the missing way that is added to it: several regions are left together sooner
-EVEN = 0.02  # semi-axes: moves shorter than this are as good as each other
+EVEN = 0.02  # semi-axes: moves shorter than this count as equal
 WORTH_PULLING = 1e-9  # relative: a pull that gains less is not worth another round
 MOST_PROGRAMS = 20  # linear programs for one descent
 MOST_ROWS = 2000  # of one such program
 WINDOW, SMALLEST_WINDOW = 0.5, 0.005  # semi-axes within which they are true enough
-WORTH_A_PROGRAM = 1e-6  # relative gain that makes another one worth while
+WORTH_A_PROGRAM = 1e-6  # relative gain that makes another one worthwhile
 BOX_SIZES = (1.0, 0.8, 0.6, 0.4)  # of the boxes, against the box around the room
 BOX_TIME = 0.04  # share of the remaining time for each box

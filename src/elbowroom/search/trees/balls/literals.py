@@ -33,7 +33,7 @@ class Literals(Bundle):
     cap: Floats = array("sides")  # longest move that node and budget allow, at most ``full``
     gain: Floats = array("sides")  # at ``cap``
     full: Floats = array("sides")
-    price: Floats = array("sides")  # cost of ``full``; infinite if it cannot be had
+    price: Floats = array("sides")  # cost of ``full``; infinite if it is out of reach
     way: Floats = array("sides")  # dimensions without room: the first value outside
 
 

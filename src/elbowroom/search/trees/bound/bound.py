@@ -1,7 +1,7 @@
 """How much further must a centre go before a bad cell lets it through?
 
 Fix a bad cell v that the room at x covers. The adversary may stay in v as long as the room covers it, and otherwise
-stands at the nearest cell that the room does cover: at positions p it stands at clamp(v, A(p), B(p)), A and B being the
+is at the nearest cell that the room does cover: at positions p it is at clamp(v, A(p), B(p)), A and B being the
 first and last cell of the room. Let F0 < need be the rival's sum at v. For every tree and every leaf that is reachable
 within the budget, the gain of the leaf over the present one is shared among the dimensions that must move, in proportion
 to their cost; g_f(p) is the running maximum of these shares along f. Whatever leaf a tree ends up in,

@@ -19,10 +19,10 @@ from elbowroom.search.trees.question.question import COSTS, Question
 
 @dataclass(frozen=True, eq=False)
 class Scratch(Bundle):
-    """Arrays that the bound uses and nobody else reads."""
+    """Scratch arrays of the bound."""
 
     here: Words = array("words")  # leaves at v
-    reach: Words = array("words")  # leaves that some position of the node can stand in
+    reach: Words = array("words")  # leaves that some position of the node can be in
     gain: Floats = array("steps")  # increments of G along each dimension, then G itself
     entry_key: Ints = array("entries")  # one entry per leaf and dimension that must move: 2 f + (1 if upwards)
     entry_position: Ints = array("entries")

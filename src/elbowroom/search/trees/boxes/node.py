@@ -1,4 +1,4 @@
-"""The node at hand: its nearest centre, what is paid for it, and what the budget leaves of its positions."""
+"""The node being expanded: its nearest centre, what is paid for it, and what the budget leaves of its positions."""
 
 from __future__ import annotations
 

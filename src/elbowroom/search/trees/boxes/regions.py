@@ -91,8 +91,8 @@ def met_regions(
 ) -> int:  # fmt: skip
     """List stored regions that the room at x meets in found[:n], those with the fewest cheap live literals first.
 
-    A literal weighs exp(-GREED cost / remaining budget). If a region has no live literal left, it stands alone in the
-    list with weight 0: the node holds no good centre.
+    A literal weighs exp(-GREED cost / remaining budget). If a region has no live literal left, it is the only entry
+    of the list, with weight 0: the node holds no good centre.
     """
     n_dims, hits = x.shape[0], int64(0)
     additive = question.norm == COSTS.ADDITIVE

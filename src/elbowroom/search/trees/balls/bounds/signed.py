@@ -1,4 +1,4 @@
-"""Rows of the linear program for regions that the room at x does not meet, but that a proposed centre walks into.
+"""Rows of the linear program for regions that the room at x does not meet, but that a proposed centre runs into.
 
 A move away from one region may be a move towards another. What the gaps to a region use of the room is convex along
 each literal j, so that it lies below the chord between the two ends of what the node allows, s_j per unit of cost, and
@@ -6,7 +6,7 @@ each literal j, so that it lies below the chord between the two ends of what the
     sum_j s_j c_j >= 1 - (what is used at x),
 
 for every good centre, where s_j may be negative, as may the right-hand side. Where the budget left is shorter than a
-semi-axis, hardly any chord has a bend to hide: without these rows such nodes would be split for ever.
+semi-axis, hardly any chord hides a bend: without these rows such nodes would be split again and again.
 """
 
 from __future__ import annotations

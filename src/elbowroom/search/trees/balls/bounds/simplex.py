@@ -2,8 +2,8 @@
 
 Few constraints (slots of literals) and many columns (rows of the cover): the simplex method with an explicit inverse,
 from y = 0. The prices of the slots are moves, and the row that they violate most enters the basis; when none is left,
-more are asked for (`signed`). Whatever it ends with is clipped at 0, loaded anew and scaled down to loads of at most
-1, so that nothing depends on its rounding.
+more are asked for (`signed`). Whatever it ends with is clipped at 0, its loads are summed again, and it is scaled
+down to loads of at most 1, so nothing depends on its rounding.
 """
 
 from __future__ import annotations
@@ -165,7 +165,7 @@ def best_cover(
 
 @inner_kernel
 def _checked(cover: Cover, m: int, proven: float) -> float:
-    """What the basis proves, whatever rounding did to it: levels clipped at 0, loads added up anew and scaled."""
+    """What the basis proves, whatever rounding did to it: levels clipped at 0, loads summed again and scaled."""
     for j in range(m):
         cover.trial[j] = 0.0
     total, heaviest = 0.0, 1.0

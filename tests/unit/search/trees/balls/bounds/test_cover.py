@@ -37,7 +37,7 @@ def with_regions(
 
 
 def at_best(cover: Cover, n: int, proven: float, enough: float) -> float:
-    """The program without any region but the rows at hand: the room is too small to be near anything."""
+    """The program without any region but the given rows: the room is too small to be near anything."""
     n_dims = cover.at.size
     geometry = ball_geometry(np.random.default_rng(0), Diamond(1e-12), n_dims)
     node = blank(Node, dims=n_dims)

@@ -1,4 +1,4 @@
-"""Balls and diamonds on trees: moves of all columns at once, and rows on which the search once stood still."""
+"""Balls and diamonds on trees: moves of all columns at once, and rows on which the search once stalled."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def hard_boosting() -> tuple[GradientBoostingClassifier, Floats]:
 
 
 def made_up_boosting(seed: int) -> tuple[GradientBoostingClassifier, Floats]:
-    """Noisy labels on eight columns: as hard as the data of the paper, and always at hand."""
+    """Noisy labels on eight columns: as hard as the data of the paper, and always available."""
     random = np.random.default_rng(seed)
     if seed == 0:
         X = np.round(random.random((500, 8)), 3)
