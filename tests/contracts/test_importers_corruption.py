@@ -14,8 +14,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 from elbowroom.errors import ReplayMismatch
 from elbowroom.importers import Original, open_model, replay
-from elbowroom.importers.front import Front
 from elbowroom.importers.original import Columns
+from elbowroom.importers.preprocessing import Preprocessing
 from elbowroom.models import Affine, LinearModel, Model, ReluNetwork, TreeEnsemble
 from elbowroom.numerics import next_down, next_up
 from tests.support.importer_cases import OTHERS, TREES, fitted, fitted_case, one_thread, table
@@ -126,13 +126,13 @@ def test_a_wrong_weight_or_bias_of_a_linear_model_is_caught(kind: str, piped: bo
     weight[0, used] *= 1 + 1e-6
     assert _caught(replace(parsed, affine=_changed(affine, weight=weight)), original)
     assert _caught(replace(parsed, affine=_changed(affine, weight=-affine.weight)), original)
-    size = np.abs(affine.weight) @ np.abs(_middle(original.front)) + np.abs(affine.bias)
+    size = np.abs(affine.weight) @ np.abs(_middle(original.preprocessing)) + np.abs(affine.bias)
     assert _caught(replace(parsed, affine=_changed(affine, bias=affine.bias + 1e-6 * size)), original)
 
 
-def _middle(front: Front) -> Any:
-    middle = np.ones(front.width)
-    scaling = front.scaling
+def _middle(preprocessing: Preprocessing) -> Any:
+    middle = np.ones(preprocessing.width)
+    scaling = preprocessing.scaling
     middle[scaling.source] = np.abs(scaling.offset / scaling.factor)
     return middle
 
@@ -163,7 +163,7 @@ def test_labels_alone_reveal_a_moved_cut_of_one_tree() -> None:
     model = fitted(DecisionTreeClassifier(max_depth=1, random_state=0), frame.to_numpy(), y)
     parsed = open_model(model).model
     assert isinstance(parsed, TreeEnsemble)
-    original = Original(_LabelsOnly(model), Columns(8, None), Front(parsed.info.names))
+    original = Original(_LabelsOnly(model), Columns(8, None), Preprocessing(parsed.info.names))
     report = replay(parsed, original)
     assert report.points > 1_000 and report.open_points == 0
     for move in (next_up, next_down):
@@ -179,7 +179,7 @@ def test_a_label_that_is_no_class_is_caught() -> None:
     for kind in ("decision tree", "logistic"):
         model, _ = fitted_case(kind, "cancer", "strings", False)
         parsed = open_model(model).model
-        original = Original(Other(model), Columns(8, None), Front(parsed.info.names))
+        original = Original(Other(model), Columns(8, None), Preprocessing(parsed.info.names))
         with pytest.raises(ReplayMismatch, match="something else"):
             replay(parsed, original)
 
@@ -195,7 +195,7 @@ def test_a_tie_within_the_declared_error_of_the_decision_stays_open() -> None:
         def predict(self, X: Any) -> Any:
             return (expit(parsed.scores(X)[:, 0]) > 0.5).astype(int)
 
-    original = Original(ByProbability(), Columns(8, None), Front(parsed.info.names))
+    original = Original(ByProbability(), Columns(8, None), Preprocessing(parsed.info.names))
     assert replay(parsed, original).open_points > 0
     with pytest.raises(ReplayMismatch, match="the original says 0, the copy 1"):
         replay(replace(parsed, info=replace(parsed.info, evaluation_error=0.0)), original)

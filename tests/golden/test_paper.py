@@ -13,7 +13,7 @@ from elbowroom.problem import Ball, Box, Diamond, RecourseProblem, Space
 from elbowroom.search.adversarial.center import Stance
 from elbowroom.search.adversarial.encode_trees import TreeFamily
 from elbowroom.search.adversarial.loop import _Loop
-from elbowroom.search.adversarial.scenario import Scenario, nothing_happens
+from elbowroom.search.adversarial.scenario import Scenario, zero_shift
 from elbowroom.search.contract import Clock
 from elbowroom.search.solvers.highs_mip import HighsMip
 from elbowroom.search.solvers.protocol import Chain
@@ -54,7 +54,7 @@ def _loop(family: TreeFamily) -> _Loop:
     problem = family.problem
     loop = _Loop(problem, Referee(problem), Clock(60.0), Chain([HighsMip()]), family)
     # the example starts with the master's solution (0, 0), which the shift (1, 1/2) makes optimal
-    loop.scenarios = [nothing_happens(problem), Scenario(np.array([1.0, 0.5]))]
+    loop.scenarios = [zero_shift(problem), Scenario(np.array([1.0, 0.5]))]
     loop.farthest = math.inf
     return loop
 

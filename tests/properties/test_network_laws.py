@@ -12,7 +12,7 @@ from elbowroom.problem import Ball, Box, Diamond, Feature, RecourseProblem, Spac
 from elbowroom.result import Certificate
 from tests.support.hostile import attack
 from tests.support.referee import Referee
-from tests.support.small_networks import network, search
+from tests.support.small_networks import network, solve
 
 GAP = TOLERANCES.continuous_gap
 SLOW = settings(max_examples=12, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
@@ -36,7 +36,7 @@ def ask(
 
 def solved(problem: RecourseProblem) -> tuple[float, float]:
     """Proven lower and upper bound of the optimum; every answer is attacked."""
-    outcome = search(problem)
+    outcome = solve(problem)
     if outcome.center is None:
         return outcome.lower_bound, np.inf
     info = problem.model.info

@@ -25,7 +25,7 @@ def network(rng: np.random.Generator, features: int, hidden: tuple[int, ...], cl
     return ReluNetwork(info, layers)
 
 
-def search(problem: RecourseProblem, seconds: float = 90.0, seed: int = 0) -> Run:
+def solve(problem: RecourseProblem, seconds: float = 90.0, seed: int = 0) -> Run:
     return run_engine(Engine.NETWORK, problem, seconds=seconds, seed=seed)
 
 

@@ -19,7 +19,7 @@ from elbowroom.importers import open_model
 from elbowroom.models import LinearModel, Model, ObliqueEnsemble, ReluNetwork, TreeEnsemble
 from elbowroom.numerics import Floats
 from elbowroom.problem import Body, Box, Direction, Distance, RecourseProblem, Room, Rule, Space, Target
-from elbowroom.problem.given import Radius, check_run, parse_enum, seconds_of, switch
+from elbowroom.problem.parsing import Radius, check_run, parse_bool, parse_enum, seconds_of
 from elbowroom.problem.radii import ROOM_OF_NORM, parse_jump, parse_radii, parse_unit
 from elbowroom.problem.rooms import checked_radius, per_column
 from elbowroom.problem.shapes import Shape
@@ -123,11 +123,11 @@ class Explainer:
         well.
         """
         from elbowroom.search.breakpoints import cell_support, find_jumps
-        from elbowroom.search.frontier import Front, Known, Point, told_as
+        from elbowroom.search.frontier import Front, Known, Point, report_with_radius
 
         check_run(seed, on_progress)
         seconds, chosen, sizes = seconds_of(time_limit), parse_enum(Method, method, "method"), parse_radii(radii)
-        least, with_jumps = parse_jump(smallest_jump), switch(breakpoints, "breakpoints")
+        least, with_jumps = parse_jump(smallest_jump), parse_bool(breakpoints, "breakpoints")
         unit, unit_name = parse_unit(room, self._space)
         if len(self.model.info.classes) == 1 and target is None:
             nothing = [single_class(self.model, self._space, row, unit.times(size), distance) for size in sizes]
@@ -137,7 +137,7 @@ class Explainer:
 
         def ask(radius: float, known: Known, seconds: float) -> Point:
             problem = replace(first, room=unit.times(radius))
-            attempt = Attempt(problem, Clock(seconds, told_as(radius, clock, on_progress)), engine)
+            attempt = Attempt(problem, Clock(seconds, report_with_radius(radius, clock, on_progress)), engine)
             ending = attempt.run(seed, known)
             return Point(radius, answer(attempt, ending, self.widen), ending.tolerance)
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from elbowroom.errors import InputError, UnsupportedModel
-from elbowroom.importers.front import Front
 from elbowroom.importers.original import Columns
+from elbowroom.importers.preprocessing import Preprocessing
 from elbowroom.models.base import Decision, Link
 from elbowroom.models.oblique import ObliqueEnsemble
 from elbowroom.numerics import Floats
@@ -24,10 +24,10 @@ def columns(model: Any) -> Columns:
     return Columns(int(_state(model)["params"]["n_features"]), None)
 
 
-def read_classifier(model: Any, front: Front) -> ObliqueEnsemble:
-    if front.stages:
+def read_classifier(model: Any, preprocessing: Preprocessing) -> ObliqueEnsemble:
+    if preprocessing.stages:
         raise UnsupportedModel(
-            f"{front.source_name(model)}: scalers in front of oblique splits cannot be folded exactly; "
+            f"{preprocessing.source_name(model)}: scalers in front of oblique splits cannot be folded exactly; "
             "fit the tree on raw columns"
         )
     state = _state(model)
@@ -45,7 +45,7 @@ def read_classifier(model: Any, front: Front) -> ObliqueEnsemble:
 
     def add(node: dict[str, Any]) -> int:
         number = len(weight)
-        row = np.zeros(front.width)
+        row = np.zeros(preprocessing.width)
         if not node["is_leaf"] and node["is_oblique"]:
             row[np.asarray(node["features"], dtype=np.int64)] = node["weights"]
         elif not node["is_leaf"]:
@@ -66,11 +66,11 @@ def read_classifier(model: Any, front: Front) -> ObliqueEnsemble:
         left,
         right,
         value,
-        names=front.names,
+        names=preprocessing.names,
         classes=tuple(range(n_classes)),
         decision=Decision.ARGMAX,
         link=Link.IDENTITY,
-        source=front.source_name(model),
+        source=preprocessing.source_name(model),
     )
 
 

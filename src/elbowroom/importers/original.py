@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from elbowroom.errors import InputError
-from elbowroom.importers.front import Front
+from elbowroom.importers.preprocessing import Preprocessing
 from elbowroom.models.base import Label
 from elbowroom.numerics import Floats, Ints
 
@@ -54,7 +54,7 @@ class Original:
 
     model: Any
     columns: Columns
-    front: Front
+    preprocessing: Preprocessing
 
     def predict(self, X: Floats) -> npt.NDArray[Any]:
         """Labels of float64 rows in model column order."""

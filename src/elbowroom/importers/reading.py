@@ -8,8 +8,8 @@ from typing import Any
 import numpy.typing as npt
 
 from elbowroom.errors import InputError
-from elbowroom.importers.front import Front
 from elbowroom.importers.original import Original
+from elbowroom.importers.preprocessing import Preprocessing
 from elbowroom.importers.replay import ReplayReport
 from elbowroom.importers.replay import replay as replay_points
 from elbowroom.importers.table import columns_of, reader_of, unfold
@@ -39,9 +39,9 @@ def open_model(model: object, names: object = None, *, replay: bool = True, data
     if isinstance(model, type):
         raise InputError(f"{model.__name__} is a class; give a fitted object")
     columns = columns_of(model)
-    inner, front = unfold(model, Front(columns.named(names)))
-    parsed = reader_of(inner).read(inner, front)
-    original = Original(model, columns, front)
+    inner, preprocessing = unfold(model, Preprocessing(columns.named(names)))
+    parsed = reader_of(inner).read(inner, preprocessing)
+    original = Original(model, columns, preprocessing)
     report = replay_points(parsed, original, data=data) if replay else None
     return ReadModel(parsed, original, report)
 

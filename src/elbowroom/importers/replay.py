@@ -65,7 +65,7 @@ def replay(
 def _points(parsed: Model, original: Original, data: object, seed: int, limit: int) -> Floats:
     rng = np.random.default_rng(seed)
     rows = data_rows(data, parsed.info.names)
-    usual = Range.of(parsed, original.front, rows)
+    usual = Range.of(parsed, original.preprocessing, rows)
     budget = row_budget(limit, parsed.info.n_features)
     parts = [usual.rows(budget // 10, rng), usual.wild_rows(budget // 10, rng)]
     if rows is not None and len(rows):
@@ -77,7 +77,7 @@ def _points(parsed: Model, original: Original, data: object, seed: int, limit: i
         parts.append(boundary_rows(parsed, np.concatenate(parts), left, rng))
     X = np.concatenate(parts) + 0.0
     X = X[np.isfinite(X).all(axis=1)]
-    return X[(np.abs(original.front.apply(X)) <= _FLOAT32_LIMIT).all(axis=1)]
+    return X[(np.abs(original.preprocessing.apply(X)) <= _FLOAT32_LIMIT).all(axis=1)]
 
 
 def _compare_scores(parsed: Model, original: Original, X: Floats, scores: Floats) -> None:

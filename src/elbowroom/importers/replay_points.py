@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from elbowroom.errors import InputError
-from elbowroom.importers.front import Front
+from elbowroom.importers.preprocessing import Preprocessing
 from elbowroom.models.base import Model
 from elbowroom.models.trees import TreeEnsemble
 from elbowroom.numerics import Floats, Ints, next_down, next_up
@@ -38,10 +38,10 @@ class Range:
     high: Floats
 
     @classmethod
-    def of(cls, model: Model, front: Front, data: Floats | None) -> Range:
+    def of(cls, model: Model, preprocessing: Preprocessing, data: Floats | None) -> Range:
         """From data if there are any, else from the cuts, else from the scalers' statistics, else [-1, 1]."""
-        low, high = np.full(front.width, -1.0), np.full(front.width, 1.0)
-        scaling = front.scaling
+        low, high = np.full(preprocessing.width, -1.0), np.full(preprocessing.width, 1.0)
+        scaling = preprocessing.scaling
         scaled = (scaling.factor != 1.0) | (scaling.offset != 0.0)
         middle, spread = -scaling.offset[scaled] / scaling.factor[scaled], 1.0 / scaling.factor[scaled]
         low[scaling.source[scaled]], high[scaling.source[scaled]] = middle - 3 * spread, middle + 3 * spread

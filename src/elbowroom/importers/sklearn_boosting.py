@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from elbowroom.errors import UnsupportedModel
-from elbowroom.importers.front import Front
+from elbowroom.importers.preprocessing import Preprocessing
 from elbowroom.importers.sklearn_common import PROBABILITY_ERROR, columns, finite, labels, require_fitted
 from elbowroom.importers.sklearn_trees import add_tree
 from elbowroom.importers.tree_builder import TreeBuilder, at_most, float32_at_most
@@ -27,7 +27,7 @@ def _in_column(value: Floats, column: int, count: int) -> Floats:
     return spread
 
 
-def read_gradient_boosting(model: Any, front: Front) -> TreeEnsemble:
+def read_gradient_boosting(model: Any, preprocessing: Preprocessing) -> TreeEnsemble:
     """raw = prior + sum of learning_rate * leaf value; two classes: the second iff raw >= 0; else the first largest."""
     require_fitted(model)
     classes = labels(model)
@@ -42,8 +42,8 @@ def read_gradient_boosting(model: Any, front: Front) -> TreeEnsemble:
     if model.loss != "log_loss":
         link = Link.NONE  # the exponential loss has p = logistic(2 raw)
     decision = Decision.NONNEGATIVE if binary else Decision.ARGMAX
-    info = ModelInfo(front.names, classes, decision, link, front.source_name(model))
-    return builder.build(info, front, float32_at_most, base)
+    info = ModelInfo(preprocessing.names, classes, decision, link, preprocessing.source_name(model))
+    return builder.build(info, preprocessing, float32_at_most, base)
 
 
 def _prior(model: Any) -> Floats:
@@ -64,7 +64,7 @@ def _prior(model: Any) -> Floats:
     return finite(model, "init_", model._raw_predict_init(row)).reshape(-1)
 
 
-def read_histogram_boosting(model: Any, front: Front) -> TreeEnsemble:
+def read_histogram_boosting(model: Any, preprocessing: Preprocessing) -> TreeEnsemble:
     """raw = baseline + sum of leaf values over float64 rows; two classes: the second iff raw > 0.
 
     Some releases compare probabilities instead, which tie for raw scores of a few eps; these are left open for all.
@@ -72,7 +72,7 @@ def read_histogram_boosting(model: Any, front: Front) -> TreeEnsemble:
     require_fitted(model)
     classes = labels(model)
     if getattr(model, "is_categorical_", None) is not None:
-        names = [front.names[front.scaling.source[i]] for i in np.flatnonzero(model.is_categorical_)]
+        names = [preprocessing.names[preprocessing.scaling.source[i]] for i in np.flatnonzero(model.is_categorical_)]
         raise UnsupportedModel(
             f"this {type(model).__name__} was fitted with categorical columns ({', '.join(names)}), whose splits are sets "
             "and not cuts; fit with categorical_features=None on one-hot columns"
@@ -89,5 +89,5 @@ def read_histogram_boosting(model: Any, front: Front) -> TreeEnsemble:
     base = finite(model, "_baseline_prediction", model._baseline_prediction).reshape(-1)
     decision = Decision.POSITIVE if len(classes) == 2 else Decision.ARGMAX
     link = (Link.NONE, Link.LOGISTIC, Link.SOFTMAX)[min(len(classes), 3) - 1]
-    info = ModelInfo(front.names, classes, decision, link, front.source_name(model), PROBABILITY_ERROR)
-    return builder.build(info, front, at_most, base)
+    info = ModelInfo(preprocessing.names, classes, decision, link, preprocessing.source_name(model), PROBABILITY_ERROR)
+    return builder.build(info, preprocessing, at_most, base)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from elbowroom.errors import UnsupportedModel
-from elbowroom.importers.front import Front
+from elbowroom.importers.preprocessing import Preprocessing
 from elbowroom.importers.sklearn_common import PROBABILITY_ERROR, binarized_labels, columns, finite, require_fitted
 from elbowroom.models.base import Decision, Link, ModelInfo
 from elbowroom.models.linear import Affine, LinearModel
@@ -14,7 +14,7 @@ from elbowroom.models.network import ReluNetwork
 __all__ = ["columns", "read_network"]
 
 
-def read_network(model: Any, front: Front) -> ReluNetwork | LinearModel:
+def read_network(model: Any, preprocessing: Preprocessing) -> ReluNetwork | LinearModel:
     """relu(W x + b) layer by layer; predict compares probabilities. Identity activations multiply out to one map."""
     require_fitted(model)
     classes = binarized_labels(model)
@@ -27,10 +27,10 @@ def read_network(model: Any, front: Front) -> ReluNetwork | LinearModel:
     layers: list[Affine] = []
     for i, (coefficients, intercepts) in enumerate(zip(model.coefs_, model.intercepts_, strict=True)):
         weight, bias = finite(model, f"coefs_[{i}]", coefficients).T, finite(model, f"intercepts_[{i}]", intercepts)
-        layers.append(front.affine(weight, bias) if i == 0 else Affine.exact(weight, bias))
+        layers.append(preprocessing.affine(weight, bias) if i == 0 else Affine.exact(weight, bias))
     decision = Decision.POSITIVE if len(classes) == 2 else Decision.ARGMAX
     link = (Link.NONE, Link.LOGISTIC, Link.SOFTMAX)[min(len(classes), 3) - 1]
-    info = ModelInfo(front.names, classes, decision, link, front.source_name(model), PROBABILITY_ERROR)
+    info = ModelInfo(preprocessing.names, classes, decision, link, preprocessing.source_name(model), PROBABILITY_ERROR)
     if hidden and model.activation == "relu":
         return ReluNetwork(info, tuple(layers))
     folded = layers[0]

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from elbowroom.errors import UnsupportedModel
-from elbowroom.importers.front import Front, Scaling, Stage
 from elbowroom.importers.original import Columns
+from elbowroom.importers.preprocessing import Preprocessing, Scaling, Stage
 from elbowroom.importers.recognise import find_known, refuse_overrides
 from elbowroom.importers.sklearn_common import columns as estimator_columns
 from elbowroom.importers.sklearn_common import finite, require_fitted
@@ -22,18 +22,18 @@ _STEPS = {("sklearn", name) for name in (*_SCALERS, "FunctionTransformer", "Colu
 _MULTIPLIER_RANGE = (1e-150, 1e150)  # beyond it, products with data leave the normal floats
 
 
-def unfold_pipeline(model: Any, front: Front) -> tuple[Any, Front]:
-    """All steps but the last become stages of the front; the last one is the model behind them."""
+def unfold_pipeline(model: Any, preprocessing: Preprocessing) -> tuple[Any, Preprocessing]:
+    """All steps but the last become stages of the preprocessing; the last one is the model behind them."""
     *before, (name, final) = model.steps
     for _, step in before:
         stage = _stage(step)
         if stage is not None:
-            front = front.behind(stage)
+            preprocessing = preprocessing.behind(stage)
     if _passes_through(final):
         raise UnsupportedModel(
             f"the last step {name!r} of this Pipeline is not a classifier, so the Pipeline cannot predict"
         )
-    return final, front
+    return final, preprocessing
 
 
 def columns(model: Any) -> Columns:

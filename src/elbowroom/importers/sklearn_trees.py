@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from elbowroom.errors import UnsupportedModel
-from elbowroom.importers.front import Front
+from elbowroom.importers.preprocessing import Preprocessing
 from elbowroom.importers.recognise import find_known, refuse_overrides
 from elbowroom.importers.sklearn_common import columns, finite, labels, require_fitted
 from elbowroom.importers.tree_builder import TreeBuilder, float32_at_most
@@ -20,13 +20,13 @@ __all__ = ["add_tree", "columns", "read_forest", "read_tree"]
 _TREES = {("sklearn", "DecisionTreeClassifier"), ("sklearn", "ExtraTreeClassifier")}
 
 
-def read_tree(model: Any, front: Front) -> TreeEnsemble:
+def read_tree(model: Any, preprocessing: Preprocessing) -> TreeEnsemble:
     """One tree: predict is the first largest entry of the leaf's class fractions."""
     require_fitted(model)
-    return _probabilities(model, front, [model], 1.0)
+    return _probabilities(model, preprocessing, [model], 1.0)
 
 
-def read_forest(model: Any, front: Front) -> TreeEnsemble:
+def read_forest(model: Any, preprocessing: Preprocessing) -> TreeEnsemble:
     """A forest: the fractions of all trees are added up, then divided by their number."""
     require_fitted(model)
     for estimator in model.estimators_:
@@ -34,17 +34,17 @@ def read_forest(model: Any, front: Front) -> TreeEnsemble:
         if known is None:
             raise UnsupportedModel(f"{type(model).__name__}.estimators_ holds a {type(estimator).__name__}")
         refuse_overrides(estimator, known)
-    return _probabilities(model, front, list(model.estimators_), float(len(model.estimators_)))
+    return _probabilities(model, preprocessing, list(model.estimators_), float(len(model.estimators_)))
 
 
-def _probabilities(model: Any, front: Front, trees: list[Any], divisor: float) -> TreeEnsemble:
+def _probabilities(model: Any, preprocessing: Preprocessing, trees: list[Any], divisor: float) -> TreeEnsemble:
     classes = labels(model)
     builder = TreeBuilder()
     for tree in trees:
         fractions = finite(tree, "tree_.value", tree.tree_.value)[:, 0, : len(classes)]
         add_tree(builder, tree, fractions)
-    info = ModelInfo(front.names, classes, Decision.ARGMAX, Link.IDENTITY, front.source_name(model))
-    return builder.build(info, front, float32_at_most, np.zeros(len(classes)), divisor)
+    info = ModelInfo(preprocessing.names, classes, Decision.ARGMAX, Link.IDENTITY, preprocessing.source_name(model))
+    return builder.build(info, preprocessing, float32_at_most, np.zeros(len(classes)), divisor)
 
 
 def add_tree(builder: TreeBuilder, estimator: Any, value: Floats) -> None:

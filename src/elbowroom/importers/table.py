@@ -1,7 +1,8 @@
 """Which class is read by which function. A new library is one file and its lines here.
 
 Every module named here offers ``columns(model) -> Columns`` and the reading functions, each of the form
-``read(model, front) -> Model``; containers such as pipelines are unfolded first. A module is imported only when one of its models is read.
+``read(model, preprocessing) -> Model``; containers such as pipelines are unfolded first. A module is imported only when
+one of its models is read.
 """
 
 from __future__ import annotations
@@ -12,14 +13,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from elbowroom.errors import UnsupportedModel
-from elbowroom.importers.front import Front
 from elbowroom.importers.original import Columns
+from elbowroom.importers.preprocessing import Preprocessing
 from elbowroom.importers.recognise import find_known, key_of, refuse_overrides
 from elbowroom.models.base import Model
 
 
 @dataclass(frozen=True)
-class Reader:
+class Entry:
     """Where a class is read: a module of this package and the function in it."""
 
     module: str
@@ -29,12 +30,12 @@ class Reader:
         found: Callable[..., Any] = getattr(importlib.import_module(f"elbowroom.importers.{self.module}"), name)
         return found
 
-    def read(self, model: object, front: Front) -> Model:
-        parsed: Model = self._attribute(self.function)(model, front)
+    def read(self, model: object, preprocessing: Preprocessing) -> Model:
+        parsed: Model = self._attribute(self.function)(model, preprocessing)
         return parsed
 
-    def unfold(self, model: object, front: Front) -> tuple[object, Front]:
-        inner, longer = self._attribute(self.function)(model, front)
+    def unfold(self, model: object, preprocessing: Preprocessing) -> tuple[object, Preprocessing]:
+        inner, longer = self._attribute(self.function)(model, preprocessing)
         return inner, longer
 
     def columns(self, model: object) -> Columns:
@@ -42,33 +43,33 @@ class Reader:
         return found
 
 
-_LINEAR = Reader("sklearn_linear", "read_linear")
-_FOREST = Reader("sklearn_trees", "read_forest")
-_TREE = Reader("sklearn_trees", "read_tree")
+_LINEAR = Entry("sklearn_linear", "read_linear")
+_FOREST = Entry("sklearn_trees", "read_forest")
+_TREE = Entry("sklearn_trees", "read_tree")
 
-READERS: dict[tuple[str, str], Reader] = {
-    ("sklearn", "LogisticRegression"): Reader("sklearn_linear", "read_logistic"),
-    ("sklearn", "LogisticRegressionCV"): Reader("sklearn_linear", "read_logistic"),
-    ("sklearn", "SGDClassifier"): Reader("sklearn_linear", "read_stochastic_gradient"),
-    ("sklearn", "LinearDiscriminantAnalysis"): Reader("sklearn_linear", "read_discriminant"),
+READERS: dict[tuple[str, str], Entry] = {
+    ("sklearn", "LogisticRegression"): Entry("sklearn_linear", "read_logistic"),
+    ("sklearn", "LogisticRegressionCV"): Entry("sklearn_linear", "read_logistic"),
+    ("sklearn", "SGDClassifier"): Entry("sklearn_linear", "read_stochastic_gradient"),
+    ("sklearn", "LinearDiscriminantAnalysis"): Entry("sklearn_linear", "read_discriminant"),
     ("sklearn", "LinearSVC"): _LINEAR,
-    ("sklearn", "RidgeClassifier"): Reader("sklearn_linear", "read_ridge"),
-    ("sklearn", "RidgeClassifierCV"): Reader("sklearn_linear", "read_ridge"),
+    ("sklearn", "RidgeClassifier"): Entry("sklearn_linear", "read_ridge"),
+    ("sklearn", "RidgeClassifierCV"): Entry("sklearn_linear", "read_ridge"),
     ("sklearn", "Perceptron"): _LINEAR,
     ("sklearn", "PassiveAggressiveClassifier"): _LINEAR,
     ("sklearn", "DecisionTreeClassifier"): _TREE,
     ("sklearn", "ExtraTreeClassifier"): _TREE,
     ("sklearn", "RandomForestClassifier"): _FOREST,
     ("sklearn", "ExtraTreesClassifier"): _FOREST,
-    ("sklearn", "GradientBoostingClassifier"): Reader("sklearn_boosting", "read_gradient_boosting"),
-    ("sklearn", "HistGradientBoostingClassifier"): Reader("sklearn_boosting", "read_histogram_boosting"),
-    ("sklearn", "MLPClassifier"): Reader("sklearn_network", "read_network"),
-    ("obliquetree", "Classifier"): Reader("obliquetree_trees", "read_classifier"),
+    ("sklearn", "GradientBoostingClassifier"): Entry("sklearn_boosting", "read_gradient_boosting"),
+    ("sklearn", "HistGradientBoostingClassifier"): Entry("sklearn_boosting", "read_histogram_boosting"),
+    ("sklearn", "MLPClassifier"): Entry("sklearn_network", "read_network"),
+    ("obliquetree", "Classifier"): Entry("obliquetree_trees", "read_classifier"),
 }
 
-# Containers: ``unfold(model, front) -> (inner model, longer front)``.
-UNFOLDERS: dict[tuple[str, str], Reader] = {
-    ("sklearn", "Pipeline"): Reader("sklearn_pipeline", "unfold_pipeline"),
+# Containers: ``unfold(model, preprocessing) -> (inner model, longer preprocessing)``.
+UNFOLDERS: dict[tuple[str, str], Entry] = {
+    ("sklearn", "Pipeline"): Entry("sklearn_pipeline", "unfold_pipeline"),
 }
 
 # Wrappers whose inside could be read on its own: the attribute that holds it.
@@ -85,7 +86,7 @@ def supported_models() -> tuple[str, ...]:
     return tuple(name for _, name in (*READERS, *UNFOLDERS))
 
 
-def reader_of(model: object) -> Reader:
+def reader_of(model: object) -> Entry:
     """The reader of a model, by its class or the known class it inherits from without overriding anything."""
     known = find_known(model, READERS)
     if known is None:
@@ -98,7 +99,7 @@ def reader_of(model: object) -> Reader:
     return READERS[key_of(known)]
 
 
-def unfolder_of(model: object) -> Reader | None:
+def unfolder_of(model: object) -> Entry | None:
     """The unfolder of a container, or None if the object is not a container."""
     known = find_known(model, UNFOLDERS)
     if known is None:
@@ -112,8 +113,8 @@ def columns_of(model: object) -> Columns:
     return (unfolder_of(model) or reader_of(model)).columns(model)
 
 
-def unfold(model: object, front: Front) -> tuple[object, Front]:
+def unfold(model: object, preprocessing: Preprocessing) -> tuple[object, Preprocessing]:
     """The model at the heart of all containers, with everything in front of it."""
     while (container := unfolder_of(model)) is not None:
-        model, front = container.unfold(model, front)
-    return model, front
+        model, preprocessing = container.unfold(model, preprocessing)
+    return model, preprocessing

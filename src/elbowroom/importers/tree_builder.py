@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from elbowroom.importers.front import Front
+from elbowroom.importers.preprocessing import Preprocessing
 from elbowroom.models.base import ModelInfo
 from elbowroom.models.trees import TreeEnsemble
 from elbowroom.numerics import Bools, Floats, Ints
@@ -43,16 +43,16 @@ class TreeBuilder:
     def build(
         self,
         info: ModelInfo,
-        front: Front,
+        preprocessing: Preprocessing,
         goes_left: Callable[[Floats, Floats], Bools],
         base: Floats,
         divisor: float = 1.0,
     ) -> TreeEnsemble:
-        """The ensemble over raw columns: every split becomes an exact float64 half line through ``front``."""
+        """The ensemble over raw columns: every split becomes an exact float64 half line through ``preprocessing``."""
         feature, threshold, left, right, value = (np.concatenate(arrays) for arrays in zip(*self._parts, strict=True))
         inner = feature >= 0
         cut = np.zeros(len(feature))
-        feature[inner], cut[inner] = front.cuts(feature[inner], threshold[inner], goes_left)
+        feature[inner], cut[inner] = preprocessing.cuts(feature[inner], threshold[inner], goes_left)
         return TreeEnsemble(
             info=info, roots=np.array(self._roots, dtype=np.int64), feature=feature, cut=cut, left=left, right=right,
             value=value, base=base, divisor=float(divisor),

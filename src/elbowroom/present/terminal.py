@@ -33,7 +33,7 @@ def show_answer(console: Console, answer: Region | NoRegion, quiet: bool = False
     if quiet:
         return
     console.print()
-    rows = table_rows(account, only_told=True)
+    rows = table_rows(account, only_relevant=True)
     if len(rows) > 1:
         table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
         for column, name in enumerate(rows[0]):

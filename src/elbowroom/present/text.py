@@ -211,11 +211,11 @@ def range_heading(account: Account) -> str:
 
 
 # ---- the table ------------------------------------------------------------------------------------------------------
-def table_rows(account: Account, only_told: bool = False) -> list[tuple[str, ...]]:
-    """Header and rows. ``only_told``: leave out what neither changes nor has room."""
+def table_rows(account: Account, only_relevant: bool = False) -> list[tuple[str, ...]]:
+    """Header and rows. ``only_relevant``: leave out what neither changes nor has room."""
     rows: list[tuple[str, ...]] = [("", "feature", "now", "centre", range_heading(account), "")]
     for line in [*account.changed, *account.kept]:
-        if only_told and not (line.changed or line.moving):
+        if only_relevant and not (line.changed or line.moving):
             continue
         center = line.center + (f" ± {line.reach}" if line.reach else "")
         rows.append(
@@ -241,7 +241,7 @@ def grid(rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> str:
 def full_text(region: Region) -> str:
     """Sentence, table and proof: what ``print(region)`` shows."""
     account = account_of(region)
-    rows = table_rows(account, only_told=True)
+    rows = table_rows(account, only_relevant=True)
     hidden = len(account.lines) - (len(rows) - 1)
     parts = [sentence_of(account), ""]
     if len(rows) > 1:

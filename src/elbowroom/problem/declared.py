@@ -12,8 +12,8 @@ import pandas as pd
 
 from elbowroom.errors import InputError
 from elbowroom.numerics import Floats
-from elbowroom.problem.given import named, number
 from elbowroom.problem.kinds import Direction, Kind
+from elbowroom.problem.parsing import known_names, number
 
 NO_OWN_BOUNDS: Final = (None, None)
 
@@ -43,7 +43,7 @@ class Declared:
         binary: Iterable[str],
         numeric: Iterable[str],
     ) -> Declared:
-        immutable = named(fixed, [*names, *groups], "immutable")
+        immutable = known_names(fixed, [*names, *groups], "immutable")
         for group, members in groups.items():
             if group in immutable:
                 immutable |= set(members)
@@ -51,11 +51,11 @@ class Declared:
         declared = cls(
             groups=groups,
             fixed=frozenset(immutable),
-            increasing=frozenset(named(increasing, names, "increasing")),
-            decreasing=frozenset(named(decreasing, names, "decreasing")),
-            integer=frozenset(named(integer, names, "integer")),
-            binary=frozenset(named(binary, names, "binary") | in_group),
-            numeric=frozenset(named(numeric, names, "numeric")),
+            increasing=frozenset(known_names(increasing, names, "increasing")),
+            decreasing=frozenset(known_names(decreasing, names, "decreasing")),
+            integer=frozenset(known_names(integer, names, "integer")),
+            binary=frozenset(known_names(binary, names, "binary") | in_group),
+            numeric=frozenset(known_names(numeric, names, "numeric")),
         )
         whole, zero_one, real = declared.integer, declared.binary, declared.numeric
         torn = (whole & zero_one) | (whole & real) | (zero_one & real)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from elbowroom.errors import InputError
-from elbowroom.problem.given import PLAIN_NUMBER, is_list, number
+from elbowroom.problem.parsing import PLAIN_NUMBER, is_list, number
 from elbowroom.problem.rooms import Room, room_of
 from elbowroom.problem.shapes import Shape
 from elbowroom.problem.space import Space

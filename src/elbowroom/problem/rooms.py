@@ -17,7 +17,7 @@ import numpy as np
 
 from elbowroom.errors import InputError
 from elbowroom.numerics import BIGGEST, Floats
-from elbowroom.problem.given import PLAIN_NUMBER, Radius, number, unknown
+from elbowroom.problem.parsing import PLAIN_NUMBER, Radius, number, unknown
 from elbowroom.problem.shapes import Shape
 from elbowroom.problem.space import Space
 

@@ -20,7 +20,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from elbowroom.errors import InputError
-from elbowroom.problem.given import PLAIN_NUMBER, Radius, number
+from elbowroom.problem.parsing import PLAIN_NUMBER, Radius, number
 from elbowroom.problem.space import Space
 
 

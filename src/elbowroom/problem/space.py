@@ -18,7 +18,8 @@ import pandas as pd
 from elbowroom.errors import InputError
 from elbowroom.numerics import Bools, Floats, Ints
 from elbowroom.problem.declared import NO_OWN_BOUNDS, Declared, limits_of
-from elbowroom.problem.given import (
+from elbowroom.problem.kinds import Direction, Kind
+from elbowroom.problem.parsing import (
     by_name,
     by_position,
     column_of,
@@ -29,7 +30,6 @@ from elbowroom.problem.given import (
     spread_of,
     unknown,
 )
-from elbowroom.problem.kinds import Direction, Kind
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import numpy as np
 from elbowroom.errors import InputError
 from elbowroom.models.base import ModelInfo, class_index
 from elbowroom.models.margins import holds_probability
-from elbowroom.problem.given import number
+from elbowroom.problem.parsing import number
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from typing import Any, Final
 import numpy as np
 
 from elbowroom.errors import InputError
-from elbowroom.problem.given import Radius
 from elbowroom.problem.kinds import Direction, Kind
+from elbowroom.problem.parsing import Radius
 from elbowroom.problem.reader import Reader, number_out
 from elbowroom.problem.rooms import Box, Room, room_of
 from elbowroom.problem.shapes import Shape

@@ -19,7 +19,7 @@ from elbowroom.errors import InputError
 from elbowroom.numerics import Bools, Floats
 from elbowroom.problem.body import Body
 from elbowroom.problem.distances import Distance
-from elbowroom.problem.given import check_seed
+from elbowroom.problem.parsing import check_seed
 from elbowroom.problem.rooms import Room
 from elbowroom.problem.rules import Rule
 from elbowroom.problem.shapes import is_round

@@ -64,7 +64,7 @@ class Point:
         return self.answer.status in (Status.OPTIMAL, Status.NONE_EXISTS)
 
 
-def told_as(radius: float, clock: Clock, on_progress: OnProgress | None) -> OnProgress | None:
+def report_with_radius(radius: float, clock: Clock, on_progress: OnProgress | None) -> OnProgress | None:
     """Progress of one radius within the whole: seconds since the start, and a note that names the radius."""
     if on_progress is None:
         return None

@@ -28,7 +28,7 @@ from elbowroom.errors import InputError
 from elbowroom.models import LinearModel, Model, ObliqueEnsemble, ReluNetwork, TreeEnsemble
 from elbowroom.numerics import Floats
 from elbowroom.problem import Body, Box, RecourseProblem, Shape, Walls
-from elbowroom.problem.given import is_sequence, named
+from elbowroom.problem.parsing import is_sequence, known_names
 from elbowroom.problem.shapes import check_known
 from elbowroom.result import (
     Certificate,
@@ -78,7 +78,7 @@ def _stages(problem: RecourseProblem, center: Floats, order: object) -> list[lis
         if not isinstance(names, Iterable) or not is_sequence(names):
             raise InputError(f"order={order!r}: give a list of column names")
         listed = list(names)
-        named(listed, space.names, "order")
+        known_names(listed, space.names, "order")
         first = [space.position[str(name)] for name in listed]
     rest = [f for f in range(len(space.names)) if f not in first]
     changed = center != problem.factual

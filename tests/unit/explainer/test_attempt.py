@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from elbowroom.attempt import RECALLED, Attempt, Method
 
 from elbowroom import Explainer, InputError, NoRegion, Region, Status, Step, attempt
-from elbowroom.attempt import RECALLED, Attempt, Method
 from elbowroom.numerics import Floats
 from elbowroom.problem import Body, Box, Feature, RecourseProblem, Space
 from elbowroom.result import Certificate, Undecided, Verdict

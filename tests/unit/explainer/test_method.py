@@ -22,9 +22,7 @@ RULE = LinearRule({"x": 1.0, "y": 1.0}, high=3.0)
 def test_a_rule_is_refused_for_every_row_or_for_none(row: list[float], room: Box | Ball) -> None:
     """The second row needs no search: the judge would accept it at once."""
     explainer = Explainer(two_stumps())
-    with pytest.raises(
-        InputError, match="the engine for trees does not take linear rows: LinearRule"
-    ):
+    with pytest.raises(InputError, match="the engine for trees does not take linear rows: LinearRule"):
         explainer.explain(row, room, target=1, rules=[RULE])
     with pytest.raises(InputError, match="does not take linear rows: LinearRule"):
         explainer.frontier(row, [0.1, 0.2], type(room), target=1, rules=[RULE])

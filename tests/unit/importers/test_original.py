@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from elbowroom.importers.front import Front
 
 from elbowroom.errors import InputError
-from elbowroom.importers.front import Front
 from elbowroom.importers.original import Columns, Original
 
 

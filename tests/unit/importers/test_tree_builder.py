@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
 from elbowroom.importers.front import Front
+
 from elbowroom.importers.tree_builder import TreeBuilder, at_most, float32_at_most
 from elbowroom.models import Decision
 from elbowroom.numerics import Floats, next_up

@@ -12,7 +12,7 @@ import numpy as np
 from elbowroom.errors import InputError
 from elbowroom.numerics import Floats
 from elbowroom.problem.conditions import Conditions, Row
-from elbowroom.problem.given import number, unknown
+from elbowroom.problem.parsing import number, unknown
 from elbowroom.problem.reader import Reader, number_out
 from elbowroom.problem.rules.base import Rule
 from elbowroom.problem.space import Space

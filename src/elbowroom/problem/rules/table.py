@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from elbowroom.errors import InputError
 from elbowroom.numerics import Floats
-from elbowroom.problem.given import is_list
+from elbowroom.problem.parsing import is_list
 from elbowroom.problem.reader import Reader
 from elbowroom.problem.rules.at_most import AtMost
 from elbowroom.problem.rules.base import Rule

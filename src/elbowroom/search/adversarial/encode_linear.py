@@ -12,7 +12,7 @@ from elbowroom.numerics import EPS, Floats
 from elbowroom.problem import RecourseProblem
 from elbowroom.search.adversarial.center import add_center
 from elbowroom.search.adversarial.master import Master, Stance
-from elbowroom.search.adversarial.nowhere import combined, conditions_on, contradictory, scenario_point
+from elbowroom.search.adversarial.nowhere import combined, contradictory, necessary_conditions, scenario_point
 from elbowroom.search.adversarial.point_block import add_point
 from elbowroom.search.adversarial.room_block import add_room, into_body, lowest_along
 from elbowroom.search.adversarial.scenario import Scenario
@@ -52,7 +52,7 @@ class LinearFamily:
     def nowhere(self, scenarios: list[Scenario], seconds_left: Callable[[], float]) -> bool:
         if (self.affine.error_slope < EPS * np.abs(self.affine.weight)).any():
             return False
-        conditions = conditions_on(self.problem)
+        conditions = necessary_conditions(self.problem)
         for scenario in scenarios:
             point = scenario_point(conditions, self.problem, scenario)
             rows = zip(self.affine.weight, self.affine.bias, strict=True)

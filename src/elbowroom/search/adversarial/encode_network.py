@@ -26,8 +26,8 @@ from elbowroom.search.adversarial.nowhere import (
     Disjunction,
     Form,
     combined,
-    conditions_on,
     contradictory,
+    necessary_conditions,
     scenario_point,
 )
 from elbowroom.search.adversarial.point_block import PointBlock, add_point
@@ -90,7 +90,7 @@ class NetworkFamily:
         """Every neuron is on (its value passes) or off (its value is not positive) in every scenario."""
         if (self.layers[0].error_slope < EPS * np.abs(self.layers[0].weight)).any():
             return False
-        conditions = conditions_on(self.problem)
+        conditions = necessary_conditions(self.problem)
         for number, scenario in enumerate(scenarios):
             signal = scenario_point(conditions, self.problem, scenario)
             for layer in self.layers[:-1]:

@@ -27,8 +27,8 @@ from elbowroom.search.adversarial.nowhere import (
     Alternative,
     Disjunction,
     combined,
-    conditions_on,
     contradictory,
+    necessary_conditions,
     scenario_point,
 )
 from elbowroom.search.adversarial.point_block import PointBlock, add_point
@@ -86,7 +86,7 @@ class ObliqueFamily:
     def nowhere(self, scenarios: list[Scenario], seconds_left: Callable[[], float]) -> bool:
         """The point of every scenario lies in a leaf of every tree (closed on both sides of its splits), and these leaves
         are good together."""
-        conditions = conditions_on(self.problem)
+        conditions = necessary_conditions(self.problem)
         need = self._needed(Stance.PROVE)
         for number, scenario in enumerate(scenarios):
             conditions.needs[number] = need

@@ -36,7 +36,7 @@ from elbowroom.search.solvers.tolerances import EPSILONS
 
 
 @dataclass(frozen=True, eq=False)
-class Copy:
+class EnsembleCopy:
     """One copy of the ensemble: at split i a leaf on the left needs x_f <= left_i, one on the right x_f > right_i.
 
     A scenario has left == right; a whole room in one leaf has left <= right. ``scenario`` is the number of the scenario
@@ -108,14 +108,16 @@ class TreeFamily:
             ]
             numbers = [-1 if i in self.exact else i for i in numbers] + self.exact
         breaks = [breakpoints(problem, s, self.splits.feature, self.splits.cut) for s in asked]
-        return self.assembled([Copy(b, b, number) for b, number in zip(breaks, numbers, strict=True)], stance, reach)
+        return self.assembled(
+            [EnsembleCopy(b, b, number) for b, number in zip(breaks, numbers, strict=True)], stance, reach
+        )
 
     @property
     def stretches(self) -> bool:
         """Candidates for round rooms are asked for with longer shifts, so that they hold with something to spare."""
         return is_round(self.problem.walls.shape)
 
-    def assembled(self, copies: list[Copy], stance: Stance, reach: float) -> Master:
+    def assembled(self, copies: list[EnsembleCopy], stance: Stance, reach: float) -> Master:
         """The master that has these copies of the ensemble."""
         problem, builder = self.problem, Builder()
         limits = bounds_within(problem, reach)
@@ -180,7 +182,7 @@ class TreeFamily:
     def _add_copy(
         self,
         builder: Builder,
-        copy: Copy,
+        copy: EnsembleCopy,
         axes: dict[int, CellAxis],
         limits: tuple[Floats, Floats],
         stance: Stance,

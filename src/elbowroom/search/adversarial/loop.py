@@ -26,7 +26,7 @@ from elbowroom.search.adversarial.iterate import certified_radius
 from elbowroom.search.adversarial.master import Stance
 from elbowroom.search.adversarial.one_leaf import OneLeafEngine
 from elbowroom.search.adversarial.proof import prove
-from elbowroom.search.adversarial.scenario import Scenario, land, nothing_happens, scenario_of
+from elbowroom.search.adversarial.scenario import Scenario, scenario_of, shifted_point, zero_shift
 from elbowroom.search.contract import Clock, Ending, Referee, refusal
 from elbowroom.search.solvers.protocol import Answer, Chain, Claim, Solver, SolverName, open_solver
 from elbowroom.search.solvers.tolerances import EPSILONS
@@ -104,7 +104,7 @@ class _Loop:
             return self._ending(0.0, "the time limit was reached before the search began")
         if self.family.hopeless:
             return self._ending(math.inf, self.family.hopeless)
-        self.scenarios = [nothing_happens(self.problem)]
+        self.scenarios = [zero_shift(self.problem)]
         self.farthest = farthest(self.problem)
         self._first_region()
         if self.family.needs_reach:
@@ -165,7 +165,7 @@ class _Loop:
         if hit is not None:
             self.hardenings += 1
             if self.hardenings > _HARDENINGS or not self.family.harden(
-                hit, land(self.problem, self.scenarios[hit], center)
+                hit, shifted_point(self.problem, self.scenarios[hit], center)
             ):
                 return f"the solver's tolerances make the master's answers unusable; {answer.word}"
             return ""
@@ -214,7 +214,7 @@ class _Loop:
 
     def _missed(self, center: Floats) -> int | None:
         """A scenario whose point is bad although the master promised otherwise."""
-        points = np.array([land(self.problem, s, center) for s in self.scenarios])
+        points = np.array([shifted_point(self.problem, s, center) for s in self.scenarios])
         spare = self.family.spare(points)
         worst = int(np.argmin(spare))
         return worst if spare[worst] < 0 else None
@@ -226,7 +226,7 @@ class _Loop:
             scenario = scenario_of(self.problem, center, point)
             if any(scenario.same_as(known) for known in self.scenarios):
                 continue
-            if self.family.spare(land(self.problem, scenario, center)[None])[0] < 0:
+            if self.family.spare(shifted_point(self.problem, scenario, center)[None])[0] < 0:
                 self.scenarios.append(scenario)
                 fresh = True
         return fresh

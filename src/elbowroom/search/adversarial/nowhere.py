@@ -1,9 +1,9 @@
 """Proofs that no centre exists anywhere, even on columns without bounds, in rational arithmetic.
 
-`Conditions` collect what every valid centre satisfies in real numbers: rows a . v >= low over columns v with limits or
-without, and alternatives of which at least one holds (a leaf per tree and scenario, a neuron on or off, a limit reached or
-not). The alternatives are tried one after the other; every branch must end with rows that contradict each other. That is
-shown by Farkas' lemma: multipliers y >= 0 with r = A^T y and
+`NecessaryConditions` collect what every valid centre satisfies in real numbers: rows a . v >= low over columns v with
+limits or without, and alternatives of which at least one holds (a leaf per tree and scenario, a neuron on or off, a
+limit reached or not). The alternatives are tried one after the other; every branch must end with rows that contradict
+each other. That is shown by Farkas' lemma: multipliers y >= 0 with r = A^T y and
 
     sum_j max(r_j v_j over the limits of v_j)  <  sum_i y_i low_i,
 
@@ -82,7 +82,7 @@ class Disjunction:
 
 
 @dataclass
-class Conditions:
+class NecessaryConditions:
     """What every valid centre satisfies."""
 
     lower: list[float] = field(default_factory=list)
@@ -97,9 +97,9 @@ class Conditions:
         return len(self.lower) - 1
 
 
-def conditions_on(problem: RecourseProblem) -> Conditions:
+def necessary_conditions(problem: RecourseProblem) -> NecessaryConditions:
     """The centre's columns: limits, one-hot groups and few-valued whole columns (rules are left out: fewer rows)."""
-    conditions = Conditions([float(v) for v in problem.lower], [float(v) for v in problem.upper])
+    conditions = NecessaryConditions([float(v) for v in problem.lower], [float(v) for v in problem.upper])
     for members in problem.space.members:
         alternatives = []
         for chosen in members:
@@ -118,7 +118,7 @@ def _fixed(column: int, value: float) -> tuple[Form, Form]:
     return form, form.negative()
 
 
-def scenario_point(conditions: Conditions, problem: RecourseProblem, scenario: Scenario) -> list[Form]:
+def scenario_point(conditions: NecessaryConditions, problem: RecourseProblem, scenario: Scenario) -> list[Form]:
     """clip(x + s, limits), one form per column; where a limit may be reached, a column of its own with both cases."""
     forms = []
     settled = {int(f): 0.0 for g in scenario.category for f in problem.space.members[g]}
@@ -147,7 +147,7 @@ def scenario_point(conditions: Conditions, problem: RecourseProblem, scenario: S
     return forms
 
 
-def contradictory(conditions: Conditions, seconds_left: Callable[[], float]) -> bool:
+def contradictory(conditions: NecessaryConditions, seconds_left: Callable[[], float]) -> bool:
     """True only if it is proven that nothing satisfies the conditions."""
     order = sorted(conditions.disjunctions, key=lambda d: d.owner < 0)  # choices of the model first
     stack: list[tuple[int, tuple[Form, ...]]] = [(0, tuple(conditions.forms))]
@@ -191,7 +191,7 @@ class _Scores:
         return False
 
 
-def _rows_contradict(conditions: Conditions, forms: tuple[Form, ...], seconds: float) -> bool:
+def _rows_contradict(conditions: NecessaryConditions, forms: tuple[Form, ...], seconds: float) -> bool:
     """Farkas' lemma for forms >= 0 within the limits of the columns, checked exactly."""
     if any(not form.terms and form.constant < 0 for form in forms):
         return True
@@ -207,7 +207,7 @@ def _rows_contradict(conditions: Conditions, forms: tuple[Form, ...], seconds: f
     return any(_proves(conditions, rows, np.maximum(sign * ray, 0.0)) for sign in (1.0, -1.0))
 
 
-def _proves(conditions: Conditions, rows: list[Form], suggested: Floats) -> bool:
+def _proves(conditions: NecessaryConditions, rows: list[Form], suggested: Floats) -> bool:
     largest = float(suggested.max(initial=0.0))
     if not largest > 0.0:
         return False
@@ -231,11 +231,11 @@ def _proves(conditions: Conditions, rows: list[Form], suggested: Floats) -> bool
     return total < 0
 
 
-def _limited(conditions: Conditions, column: int) -> bool:
+def _limited(conditions: NecessaryConditions, column: int) -> bool:
     return math.isfinite(conditions.lower[column]) and math.isfinite(conditions.upper[column])
 
 
-def _endless(conditions: Conditions, column: int, value: Fraction) -> bool:
+def _endless(conditions: NecessaryConditions, column: int, value: Fraction) -> bool:
     """value * column has no largest value within the limits."""
     return value != 0 and not math.isfinite(conditions.upper[column] if value > 0 else conditions.lower[column])
 

@@ -20,7 +20,7 @@ from elbowroom.problem.shapes import Shape
 from elbowroom.result.certificate import Certificate
 from elbowroom.search.adversarial.center import farthest
 from elbowroom.search.adversarial.chain import breakpoints
-from elbowroom.search.adversarial.encode_trees import Copy, TreeFamily
+from elbowroom.search.adversarial.encode_trees import EnsembleCopy, TreeFamily
 from elbowroom.search.adversarial.master import Stance
 from elbowroom.search.adversarial.scenario import Scenario
 from elbowroom.search.contract import Clock, Ending, Referee, refusal
@@ -68,7 +68,7 @@ class OneLeafEngine:
         )
 
 
-def whole_room(problem: RecourseProblem, family: TreeFamily) -> Copy:
+def whole_room(problem: RecourseProblem, family: TreeFamily) -> EnsembleCopy:
     """Where the centre must lie for the whole room to be left or right of every split."""
     feature, cut = family.splits.feature, family.splits.cut
     grouped = problem.space.group_of >= 0
@@ -82,7 +82,7 @@ def whole_room(problem: RecourseProblem, family: TreeFamily) -> Copy:
         mine = np.isin(feature, problem.space.members[g])
         left = np.where(mine, np.where(problem.upper[feature] <= cut, np.inf, -np.inf), left)
         right = np.where(mine, np.where(problem.lower[feature] <= cut, np.inf, -np.inf), right)
-    return Copy(left, right)
+    return EnsembleCopy(left, right)
 
 
 def _nearest_leaves(family: TreeFamily) -> list[Floats]:

@@ -1,9 +1,9 @@
 """Scenarios: one shift of the room, applied to any centre.
 
-A scenario with shift s sends the centre x to the point land(x): x + s rounded towards x and clipped to the limits; a free
-one-hot group takes the scenario's category. Rounding and clipping only ever move the point towards x, so that land(x)
-lies in body(x) for *every* admissible x: a centre whose room is good has a good point in every scenario. This is what
-makes the master a relaxation.
+A scenario with shift s sends the centre x to `shifted_point` p(x): x + s rounded towards x and clipped to the bounds; a
+free one-hot group takes the scenario's category. Rounding and clipping only ever move the point towards x, so p(x) lies
+in body(x) for *every* admissible x: a centre whose room is good has a good point in every scenario. This is what makes
+the master a relaxation.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ class Scenario:
         return np.array_equal(self.shift, other.shift) and dict(self.category) == dict(other.category)
 
 
-def nothing_happens(problem: RecourseProblem) -> Scenario:
+def zero_shift(problem: RecourseProblem) -> Scenario:
     """The scenario of the centre itself."""
     return Scenario(np.zeros(problem.factual.size))
 
 
-def land(problem: RecourseProblem, scenario: Scenario, center: Floats) -> Floats:
+def shifted_point(problem: RecourseProblem, scenario: Scenario, center: Floats) -> Floats:
     """The float point of body(center) that the scenario leads to."""
     shift = scenario.shift
     low, high = inner_interval(center, np.maximum(-shift, 0.0), np.maximum(shift, 0.0))
@@ -71,7 +71,9 @@ def scenario_of(problem: RecourseProblem, center: Floats, point: Floats) -> Scen
 
 def _not_short(problem: RecourseProblem, center: Floats, point: Floats, scenario: Scenario) -> Scenario:
     """The rounded difference may lead one float short of the point: then the next longer shift, if the walls allow."""
-    short = (land(problem, scenario, center) != point) & (problem.space.group_of < 0) & ~problem.space.whole_room
+    short = (
+        (shifted_point(problem, scenario, center) != point) & (problem.space.group_of < 0) & ~problem.space.whole_room
+    )
     longer = np.nextafter(scenario.shift, np.where(scenario.shift >= 0, np.inf, -np.inf))
     longer = np.clip(longer, -problem.walls.down, problem.walls.up)
     return Scenario(np.where(short, longer, scenario.shift), scenario.category)

@@ -18,7 +18,7 @@ from elbowroom.search.linear.question import Question
 
 
 @dataclass(frozen=True, eq=False)
-class Scenario:
+class RowShift:
     """A shift of the room against one row."""
 
     row: int
@@ -34,7 +34,7 @@ class Node:
     upper: Floats
     allowed: tuple[Bools, ...]  # per group column: which of its ``others`` are left
     counted: Bools  # columns that count against AtMost
-    scenarios: tuple[Scenario, ...]
+    scenarios: tuple[RowShift, ...]
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,7 +25,7 @@ from elbowroom.search.linear.curvature import curved_bound
 from elbowroom.search.linear.least import LeastMoves
 from elbowroom.search.linear.polish import Found, Polisher
 from elbowroom.search.linear.question import Question
-from elbowroom.search.linear.relax import Node, Scenario, category_gain, chord, node_rows
+from elbowroom.search.linear.relax import Node, RowShift, category_gain, chord, node_rows
 from elbowroom.search.linear.tighten import tighten
 
 GAP = 1e-10  # a node whose bound is this close to the best distance is settled
@@ -84,7 +84,7 @@ class Tree:
     def _root(self) -> Node:
         q = self.question
         scenarios = tuple(
-            Scenario(j, adversary.attack(np.clip(q.start, q.lower, q.upper)).shift)
+            RowShift(j, adversary.attack(np.clip(q.start, q.lower, q.upper)).shift)
             for j, adversary in enumerate(self.adversaries)
         )
         allowed = tuple(np.ones(group.others.size, dtype=np.bool_) for group in q.groups)
@@ -167,7 +167,7 @@ class Tree:
         return self._branch_or_settle(node, values, lower, upper)
 
     @staticmethod
-    def _first(node: Node, scenario: Scenario) -> bool:
+    def _first(node: Node, scenario: RowShift) -> bool:
         """The first scenario of every row always stays."""
         return next(s for s in node.scenarios if s.row == scenario.row) is scenario
 
@@ -202,7 +202,7 @@ class Tree:
 
     def _new_scenarios(
         self, node: Node, values: Floats, lower: Floats, upper: Floats, distance: float
-    ) -> tuple[Scenario, ...]:
+    ) -> tuple[RowShift, ...]:
         """Worst shifts at the relaxed centre whose rows (with chords) cut it off."""
         q = self.question
         found = []
@@ -215,7 +215,7 @@ class Tree:
             if relaxed < q.needed[j] - self._tolerance(j, distance):
                 near = 1e-12 * attack.shift
                 if not any(s.row == j and (np.abs(s.shift - attack.shift) <= near).all() for s in node.scenarios):
-                    found.append(Scenario(j, attack.shift))
+                    found.append(RowShift(j, attack.shift))
         return tuple(found)
 
     # ---- branching --------------------------------------------------------------------------------------------

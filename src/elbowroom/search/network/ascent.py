@@ -19,8 +19,8 @@ import numpy as np
 
 from elbowroom.numerics import TOLERANCES, Floats
 from elbowroom.problem import Distance
-from elbowroom.search.network.candidates import Hunt
-from elbowroom.search.network.region import Part
+from elbowroom.search.network.candidates import NetworkSearch
+from elbowroom.search.network.part import Part
 
 CONSIDERED = 80  # scenarios, the worst ones, per rival
 NARROWEST = 1e-6
@@ -35,114 +35,116 @@ KEPT = 0.7  # share of the moves that survive a kick
 GENEROUS = 0.02  # margin at which climbing ends, at least: settling needs room to move
 
 
-def climb_and_settle(hunt: Hunt, start: Floats, rounds: int = 40, part: Part | None = None) -> bool:
+def climb_and_settle(search: NetworkSearch, start: Floats, rounds: int = 40, part: Part | None = None) -> bool:
     """From any centre to a locally best one; offered to the judge. True if the best improved.
 
     What the judge or the thorough attack before it refuses has taught a new scenario: climb again from there, with
     more margin. What is accepted is polished.
     """
-    part = part or Part.everything(hunt.moves)
-    aim = hunt.safety
+    part = part or Part.everything(search.moves)
+    aim = search.safety
     tried: list[Floats] = []
     for _ in range(PASSES):
-        known = len(hunt.scenarios)
-        good = _climb(hunt, start, max(GENEROUS, 2.0 * aim), rounds, part)
+        known = len(search.scenarios)
+        good = _climb(search, start, max(GENEROUS, 2.0 * aim), rounds, part)
         if good is None:
             return False
-        start = _settle(hunt, good, aim, rounds, part)
+        start = _settle(search, good, aim, rounds, part)
         if any(np.array_equal(start, other) for other in tried):
             return False
         tried.append(start)
-        if hunt.offer(start):
-            _polish(hunt, rounds, part)
+        if search.offer(start):
+            _polish(search, rounds, part)
             return True
-        if hunt.problem.measure(start) >= hunt.best_distance or hunt.clock.expired:
+        if search.problem.measure(start) >= search.best_distance or search.clock.expired:
             return False
-        aim *= MORE if len(hunt.scenarios) > known else MORE * MORE  # undecided candidates are the more expensive ones
+        aim *= (
+            MORE if len(search.scenarios) > known else MORE * MORE
+        )  # undecided candidates are the more expensive ones
     return False
 
 
-def _polish(hunt: Hunt, rounds: int, part: Part) -> None:
+def _polish(search: NetworkSearch, rounds: int, part: Part) -> None:
     """Settle again and again from the best centre, which is good in all scenarios, while refusals teach new ones."""
-    aim, refuted = hunt.safety, 0
+    aim, refuted = search.safety, 0
     for _ in range(POLISHES):
-        if hunt.best is None or hunt.clock.expired:
+        if search.best is None or search.clock.expired:
             return
-        known, surprises = len(hunt.scenarios), hunt.surprises
-        center = _settle(hunt, hunt.best, aim, rounds, part)
-        if hunt.problem.measure(center) >= hunt.best_distance * (1.0 - WORTHWHILE):
+        known, surprises = len(search.scenarios), search.surprises
+        center = _settle(search, search.best, aim, rounds, part)
+        if search.problem.measure(center) >= search.best_distance * (1.0 - WORTHWHILE):
             return
-        if hunt.offer(center):
+        if search.offer(center):
             continue
-        refuted += hunt.surprises - surprises  # by the judge: a proof for each is too expensive, ask for more margin
-        if refuted > SURPRISES or len(hunt.scenarios) == known:
+        refuted += search.surprises - surprises  # by the judge: a proof for each is too expensive, ask for more margin
+        if refuted > SURPRISES or len(search.scenarios) == known:
             aim, refuted = MORE * aim, 0
 
 
-def kick(hunt: Hunt) -> bool:
+def kick(search: NetworkSearch) -> bool:
     """Undo some of the best centre's moves and search again from there: the next valley is often one whose centres
     leave alone what this one changes. True if the best improved."""
-    if hunt.best is None:
+    if search.best is None:
         return False
-    v = hunt.moves.of_center(hunt.best)
-    kept = hunt.rng.random(v.size) < KEPT
-    return climb_and_settle(hunt, hunt.moves.center(np.where(kept, v, hunt.moves.low)))
+    v = search.moves.of_center(search.best)
+    kept = search.rng.random(v.size) < KEPT
+    return climb_and_settle(search, search.moves.center(np.where(kept, v, search.moves.low)))
 
 
-def _climb(hunt: Hunt, start: Floats, goal: float, rounds: int, part: Part) -> Floats | None:
-    moves = hunt.moves
+def _climb(search: NetworkSearch, start: Floats, goal: float, rounds: int, part: Part) -> Floats | None:
+    moves = search.moves
     v = moves.of_center(start)
-    value = hunt.attack(start, remember=4)
+    value = search.attack(start, remember=4)
     radius = FIRST_RADIUS * max(moves.measure(v), 0.5)
     failed: list[Floats] = []
     for _ in range(rounds):
-        if value >= goal or radius < NARROWEST or hunt.clock.expired:
+        if value >= goal or radius < NARROWEST or search.clock.expired:
             break
-        G, h = _tangents(hunt, v, failed, np.inf)
-        known = len(hunt.scenarios)
+        G, h = _tangents(search, v, failed, np.inf)
+        known = len(search.scenarios)
         low, high = _box(part, v, radius)
         # the further column t is the smallest tangent
-        program = hunt.program
+        program = search.program
         program.start(np.hstack([G, -np.ones((len(G), 1))]), h, np.append(low, -1e6), np.append(high, 2.0 * goal), 1e9)
         cost = np.zeros(program.cost.size)
         cost[: moves.size], cost[moves.size] = TIE_BREAK * moves.cost, -1.0
-        if moves.distance is Distance.L1 and moves.measure(v) < hunt.best_distance < np.inf:
+        if moves.distance is Distance.L1 and moves.measure(v) < search.best_distance < np.inf:
             nearer = np.zeros(program.cost.size)
             nearer[: moves.size] = -moves.cost
-            program.add_row(nearer, -hunt.best_distance * (1.0 - TOLERANCES.continuous_gap))
+            program.add_row(nearer, -search.best_distance * (1.0 - TOLERANCES.continuous_gap))
         program.change_cost(cost)
         solved = program.solve()
         if solved.x is None:
             return None
         trial = moves.center(solved.x[: moves.size])
-        reached = hunt.attack(trial, remember=4)
-        if reached > value and hunt.problem.measure(trial) < hunt.best_distance:
+        reached = search.attack(trial, remember=4)
+        if reached > value and search.problem.measure(trial) < search.best_distance:
             v, value, radius, failed = moves.of_center(trial), reached, 2.0 * radius, []
         elif len(failed) < BUNDLE:
             failed.append(moves.of_center(trial))
-        elif len(hunt.scenarios) == known or radius > 0.01:
+        elif len(search.scenarios) == known or radius > 0.01:
             failed, radius = [], 0.5 * radius
-    return moves.center(v) if value >= hunt.safety else None
+    return moves.center(v) if value >= search.safety else None
 
 
-def _settle(hunt: Hunt, good: Floats, aim: float, rounds: int, part: Part) -> Floats:
-    moves = hunt.moves
+def _settle(search: NetworkSearch, good: Floats, aim: float, rounds: int, part: Part) -> Floats:
+    moves = search.moves
     center, v = good, moves.of_center(good)
     radius = FIRST_RADIUS * max(moves.measure(v), 0.5)
     failed: list[Floats] = []
     for _ in range(rounds):
-        if radius < NARROWEST or hunt.clock.expired:
+        if radius < NARROWEST or search.clock.expired:
             break
-        G, h = _tangents(hunt, v, failed, aim)
+        G, h = _tangents(search, v, failed, aim)
         low, high = _box(part, v, radius)
-        hunt.program.start(G, h + aim, low, high, 1e9)
-        solved = hunt.program.nearest()
+        search.program.start(G, h + aim, low, high, 1e9)
+        solved = search.program.nearest()
         trial = center if solved.x is None else moves.center(solved.x)
-        if hunt.problem.measure(trial) >= hunt.problem.measure(center) * (1.0 - 1e-7):
+        if search.problem.measure(trial) >= search.problem.measure(center) * (1.0 - 1e-7):
             if not failed:
                 break
             failed, radius = [], 0.5 * radius  # where a margin bends upwards, tangents elsewhere forbid too much
-        elif hunt.attack(trial, remember=4) >= 0.5 * aim:
+        elif search.attack(trial, remember=4) >= 0.5 * aim:
             center, v, radius, failed = trial, moves.of_center(trial), 2.0 * radius, []
         elif len(failed) < LARGE_BUNDLE:
             failed.append(moves.of_center(trial))
@@ -151,20 +153,22 @@ def _settle(hunt: Hunt, good: Floats, aim: float, rounds: int, part: Part) -> Fl
     return center
 
 
-def _tangents(hunt: Hunt, v: Floats, failed: Sequence[Floats] = (), enough: float = 0.0) -> tuple[Floats, Floats]:
+def _tangents(
+    search: NetworkSearch, v: Floats, failed: Sequence[Floats] = (), enough: float = 0.0
+) -> tuple[Floats, Floats]:
     """Rows G v' >= h: the tangents at v of the worst scenarios' margins, all rivals; and those at points that failed,
     of margins that are not enough there."""
     rows, lows = [], []
     for k, at in enumerate((v, *failed)):
-        x = hunt.moves.center(at)
-        Y = hunt.scenarios.points(x)
-        margin = hunt.network.margins(Y)
-        for r in range(hunt.network.n_rivals):
+        x = search.moves.center(at)
+        Y = search.scenarios.points(x)
+        margin = search.network.margins(Y)
+        for r in range(search.network.n_rivals):
             chosen = np.argsort(margin[:, r], kind="stable")[:CONSIDERED]
             if k:
                 chosen = chosen[margin[chosen, r] < enough]
-            value, slope, _ = hunt.network.gradient(Y[chosen], np.full(chosen.size, r))
-            tangent = hunt.moves.pull(np.where(hunt.scenarios.following(x, chosen), slope, 0.0))
+            value, slope, _ = search.network.gradient(Y[chosen], np.full(chosen.size, r))
+            tangent = search.moves.pull(np.where(search.scenarios.following(x, chosen), slope, 0.0))
             rows.append(tangent)
             lows.append(tangent @ at - value)
     return np.vstack(rows), np.concatenate(lows)

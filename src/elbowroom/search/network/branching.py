@@ -8,10 +8,10 @@ import numpy as np
 
 from elbowroom.numerics import Floats
 from elbowroom.search.network.moves import Moves
-from elbowroom.search.network.region import Part
+from elbowroom.search.network.part import Part
 
 
-class End(Enum):
+class TreeEnd(Enum):
     """How a tree ended; its bound says that no valid centre is closer than min(bound, cutoff), up to the gap."""
 
     PROVEN = "every part is closed"

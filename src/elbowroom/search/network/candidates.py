@@ -34,7 +34,7 @@ SECOND_LOOK = 0.7  # share of the time left for a centre that needed more than i
 
 
 @dataclass(eq=False)
-class Hunt:
+class NetworkSearch:
     """One question on its way to an answer."""
 
     problem: RecourseProblem
@@ -57,7 +57,7 @@ class Hunt:
     _refused: set[bytes] = field(default_factory=set)
 
     @classmethod
-    def begin(cls, problem: RecourseProblem, referee: Referee, clock: Clock, seed: int) -> Hunt:
+    def begin(cls, problem: RecourseProblem, referee: Referee, clock: Clock, seed: int) -> NetworkSearch:
         model = problem.model
         if not isinstance(model, ReluNetwork):
             raise TypeError(f"the network engine was asked about a {type(model).__name__}")
@@ -67,11 +67,11 @@ class Hunt:
         network = MarginNetwork.of(margins)
         rng = np.random.default_rng(seed)
         network = network.divided(_size_of_margins(network, moves, scenarios, rng))
-        hunt = cls(problem, network, moves, scenarios, MoveProgram(moves), referee, clock, rng)
-        hunt.set_cutoff(1.0)
+        search = cls(problem, network, moves, scenarios, MoveProgram(moves), referee, clock, rng)
+        search.set_cutoff(1.0)
         missing = -float(network.worst(scenarios.points(problem.factual)).min())
-        hunt.safety = SAFETY * max(missing, 0.01)
-        return hunt
+        search.safety = SAFETY * max(missing, 0.01)
+        return search
 
     @property
     def best(self) -> Floats | None:

@@ -15,15 +15,15 @@ import numpy as np
 
 from elbowroom.numerics import TOLERANCES, Floats
 from elbowroom.search.network.ascent import climb_and_settle, kick
-from elbowroom.search.network.branching import End, discrete_children, halves
-from elbowroom.search.network.candidates import Hunt
+from elbowroom.search.network.branching import TreeEnd, discrete_children, halves
+from elbowroom.search.network.candidates import NetworkSearch
 from elbowroom.search.network.deep_bounds import DeepBounds, Phases
 from elbowroom.search.network.deep_program import Blocks, Copies, Neuron
 from elbowroom.search.network.deep_ranges import tighten
 from elbowroom.search.network.incumbent import descend
 from elbowroom.search.network.objective import MoveProgram
+from elbowroom.search.network.part import Part, Reach
 from elbowroom.search.network.program import Solved
-from elbowroom.search.network.region import Part, Reach
 
 VIOLATED = -1e-7
 MOST_POLISHES = 10
@@ -54,48 +54,48 @@ class Node:
 class DeepTree:
     """Trees for growing cutoffs over one pool of scenarios."""
 
-    def __init__(self, hunt: Hunt) -> None:
-        self.hunt = hunt
-        self.bounds = DeepBounds(hunt)
+    def __init__(self, search: NetworkSearch) -> None:
+        self.search = search
+        self.bounds = DeepBounds(search)
         self.bounds.bind()
         self.blocks = Blocks(self.bounds)
-        self.program = MoveProgram(hunt.moves)  # its own: local searches in between must not touch a node's program
+        self.program = MoveProgram(search.moves)  # its own: local searches in between must not touch a node's program
         self.serial = 0
         self.first_row = 0  # of the copies in the loaded program
         self._tightened: dict[int, float] = {}
-        effect = np.abs(hunt.network.weights[-1]).max(axis=0)
-        widest = max(bias.size for bias in hunt.network.biases[:-1])
-        self.effect = np.zeros((hunt.network.depth, widest))  # bounds of |d margin / d neuron|
-        for k in reversed(range(hunt.network.depth)):
+        effect = np.abs(search.network.weights[-1]).max(axis=0)
+        widest = max(bias.size for bias in search.network.biases[:-1])
+        self.effect = np.zeros((search.network.depth, widest))  # bounds of |d margin / d neuron|
+        for k in reversed(range(search.network.depth)):
             self.effect[k, : effect.size] = effect
-            effect = effect @ np.abs(hunt.network.weights[k])
+            effect = effect @ np.abs(search.network.weights[k])
 
-    def run(self, cutoff: float) -> tuple[End, float]:
-        """Search all centres closer than the cutoff; how it ended, and a proven bound (see `End`)."""
-        hunt, moves = self.hunt, self.hunt.moves
-        self.cutoff = min(cutoff, hunt.best_distance)
-        hunt.set_cutoff(self.cutoff)
+    def run(self, cutoff: float) -> tuple[TreeEnd, float]:
+        """Search all centres closer than the cutoff; how it ended, and a proven bound (see `TreeEnd`)."""
+        search, moves = self.search, self.search.moves
+        self.cutoff = min(cutoff, search.best_distance)
+        search.set_cutoff(self.cutoff)
         self._forget_ranges()
         self.bounds.refresh()
         self.nodes = 0
         self.next_kick = self.patience = FIRST_KICK
         self.loose = np.inf
         root = Node(Part.everything(moves), {}, self._first_copies(), moves.low)
-        self.heap: list[tuple[float, int, Node]] = [(hunt.lower_bound, 0, root)]
+        self.heap: list[tuple[float, int, Node]] = [(search.lower_bound, 0, root)]
         while self.heap:
             bound, _, node = heapq.heappop(self.heap)
-            hunt.prove(min(bound, self.loose, self._goal()))
+            search.prove(min(bound, self.loose, self._goal()))
             if bound >= self._goal():
                 break
-            if hunt.clock.expired:
-                return End.STOPPED, min(bound, self.loose)
+            if search.clock.expired:
+                return TreeEnd.STOPPED, min(bound, self.loose)
             self.nodes += 1
-            hunt.count("nodes")
+            search.count("nodes")
             self._process(node, bound)
-        return End.PROVEN, min(self._goal(), self.loose)
+        return TreeEnd.PROVEN, min(self._goal(), self.loose)
 
     def _goal(self) -> float:
-        return min(self.cutoff, self.hunt.best_distance) * (1.0 - 0.5 * TOLERANCES.continuous_gap)
+        return min(self.cutoff, self.search.best_distance) * (1.0 - 0.5 * TOLERANCES.continuous_gap)
 
     def _push(self, bound: float, node: Node) -> None:
         self.serial += 1
@@ -103,17 +103,17 @@ class DeepTree:
 
     def _first_copies(self) -> tuple[int, ...]:
         """The centre itself and the scenarios that are tight at the best centre so far."""
-        hunt = self.hunt
-        if hunt.best is None:
+        search = self.search
+        if search.best is None:
             return (0,)
-        margins = hunt.network.worst(hunt.scenarios.points(hunt.best))
+        margins = search.network.worst(search.scenarios.points(search.best))
         tight = [int(j) for j in np.argsort(margins, kind="stable")[:MOST_COPIES] if margins[j] < 1e-3]
         return tuple(dict.fromkeys([0, *tight]))
 
     # ---- the program of a node ------------------------------------------------------------------------------------
     def _load(self, node: Node, reach: Reach, copies: tuple[int, ...], margin: float = 0.0) -> Copies | None:
         self.bounds.refresh()
-        if self.hunt.network.n_neurons <= MOST_NEURONS:
+        if self.search.network.n_neurons <= MOST_NEURONS:
             for j in copies:
                 if j < MOST_TIGHTENED:
                     self._tighten(j)
@@ -132,14 +132,14 @@ class DeepTree:
 
     def _tighten(self, j: int) -> None:
         """Ranges of all z of scenario j for this cutoff, found once."""
-        if j not in self._tightened and not self.hunt.clock.expired:
+        if j not in self._tightened and not self.search.clock.expired:
             self._tightened[j] = self.cutoff
             tighten(self.bounds, self.blocks, self.program, self.cutoff, j)
 
     # ---- nodes ----------------------------------------------------------------------------------------------------
     def _process(self, node: Node, bound: float) -> None:
-        hunt, moves = self.hunt, self.hunt.moves
-        reach = node.part.within(moves, min(self.cutoff, hunt.best_distance))
+        search, moves = self.search, self.search.moves
+        reach = node.part.within(moves, min(self.cutoff, search.best_distance))
         if reach is None:
             return
         added = 0
@@ -147,33 +147,33 @@ class DeepTree:
             made = self._load(node, reach, node.copies)
             if made is None:
                 return
-            solved = self.program.nearest(max(hunt.clock.remaining, 0.0))
+            solved = self.program.nearest(max(search.clock.remaining, 0.0))
             bound = max(bound, solved.bound)
             if bound >= self._goal():
                 return
-            if solved.x is None or hunt.clock.expired:
+            if solved.x is None or search.clock.expired:
                 self._give_up(node, bound)
                 return
             v = solved.x[: moves.size]
             node = replace(node, v=v)
             x = moves.point(v)
-            margins = hunt.network.worst(hunt.scenarios.points(x))
+            margins = search.network.worst(search.scenarios.points(x))
             if margins.min() >= VIOLATED:
                 children = discrete_children(moves, node.part, v)
                 if children is not None:
                     for child in children:
                         self._push(bound, replace(node, part=child))
                     return
-                known = len(hunt.scenarios)
+                known = len(search.scenarios)
                 center = moves.center(v)
-                if hunt.attack(center) >= VIOLATED and hunt.attack(center, starts=48, rounds=20) >= VIOLATED:
+                if search.attack(center) >= VIOLATED and search.attack(center, starts=48, rounds=20) >= VIOLATED:
                     outcome = self._candidate(node, bound, x)
                     if outcome is None:
                         return
                     node = outcome
                     continue
-                margins = hunt.network.worst(hunt.scenarios.points(x))
-                if len(hunt.scenarios) == known and margins.min() >= VIOLATED:
+                margins = search.network.worst(search.scenarios.points(x))
+                if len(search.scenarios) == known and margins.min() >= VIOLATED:
                     self._give_up(node, bound)
                     return
             worst = int(np.argmin(margins))
@@ -192,19 +192,19 @@ class DeepTree:
     def _look_for_better(self, center: Floats) -> None:
         """Local searches, now from the relaxed centre, now from the best one: rarely, they cost more than a node."""
         if self.nodes < MOST_DESCENTS or self.nodes % DESCENTS == 0:
-            descend(self.hunt, center, rounds=12)
+            descend(self.search, center, rounds=12)
         if self.nodes == FIRST_CLIMB or self.nodes % CLIMBS == 0:
-            climb_and_settle(self.hunt, center)
+            climb_and_settle(self.search, center)
         if self.nodes == self.next_kick:
-            self.patience = FIRST_KICK if kick(self.hunt) else 2 * self.patience
+            self.patience = FIRST_KICK if kick(self.search) else 2 * self.patience
             self.next_kick += self.patience
 
     def _give_up(self, node: Node, bound: float) -> None:
         """The solver gave neither a point nor a proof, or precision ends here: halve the part, or keep its bound."""
-        if self.hunt.clock.expired:
+        if self.search.clock.expired:
             self._push(bound, node)
             return
-        children = halves(self.hunt.moves, node.part, min(self.cutoff, self.hunt.best_distance))
+        children = halves(self.search.moves, node.part, min(self.cutoff, self.search.best_distance))
         if children is None:
             self.loose = min(self.loose, bound)
         for child in children or ():
@@ -227,37 +227,37 @@ class DeepTree:
 
     def _candidate(self, node: Node, bound: float, x: Floats) -> Node | None:
         """A point that no attack breaks: add a safety margin, ask the judge. None: the node is finished."""
-        hunt, moves = self.hunt, self.hunt.moves
-        if moves.whole.any() and hunt.offer(moves.center(node.v)):
+        search, moves = self.search, self.search.moves
+        if moves.whole.any() and search.offer(moves.center(node.v)):
             self.loose = min(self.loose, bound)
             return None
-        polished = node.part.polished(moves, node.v).within(moves, min(self.cutoff, hunt.best_distance))
+        polished = node.part.polished(moves, node.v).within(moves, min(self.cutoff, search.best_distance))
         if polished is None:
             self.loose = min(self.loose, bound)
             return None
         for _ in range(MOST_POLISHES):
-            impossible = self._load(node, polished, node.copies, margin=hunt.safety) is None
-            solved = Solved(np.inf, None) if impossible else self.program.nearest(max(hunt.clock.remaining, 0.0))
+            impossible = self._load(node, polished, node.copies, margin=search.safety) is None
+            solved = Solved(np.inf, None) if impossible else self.program.nearest(max(search.clock.remaining, 0.0))
             if solved.x is None:
-                if hunt.clock.expired or not hunt.aim_lower():  # the margin costs more than the part has
+                if search.clock.expired or not search.aim_lower():  # the margin costs more than the part has
                     break
                 continue
             center = moves.center(solved.x[: moves.size])
-            known, distance = len(hunt.scenarios), hunt.problem.measure(center)
-            if hunt.offer(center) and hunt.best_distance * (1.0 - TOLERANCES.continuous_gap) <= bound:
+            known, distance = len(search.scenarios), search.problem.measure(center)
+            if search.offer(center) and search.best_distance * (1.0 - TOLERANCES.continuous_gap) <= bound:
                 self.loose = min(self.loose, bound)
                 return None
-            if len(hunt.scenarios) == known:
-                if hunt.best_distance > distance or hunt.clock.expired:
+            if len(search.scenarios) == known:
+                if search.best_distance > distance or search.clock.expired:
                     break  # the judge could not decide
-                if not hunt.aim_lower():  # the margin cost more than the gap allows
+                if not search.aim_lower():  # the margin cost more than the gap allows
                     break
-            for j in range(known, len(hunt.scenarios)):
+            for j in range(known, len(search.scenarios)):
                 node = self._with_copy(node, j)
         else:
             return node
-        descend(hunt, x, rounds=6, part=node.part.polished(moves, node.v))
-        worst = hunt.network.worst(hunt.scenarios.points(x))
+        descend(search, x, rounds=6, part=node.part.polished(moves, node.v))
+        worst = search.network.worst(search.scenarios.points(x))
         if worst.min() < VIOLATED:
             return node
         self.loose = min(self.loose, bound)
@@ -265,7 +265,7 @@ class DeepTree:
 
     def _branch(self, node: Node, made: Copies, bound: float, solution: Floats, j: int, margins: Floats) -> None:
         """Two children: a neuron of a scenario whose relaxation matters is off, or on."""
-        children = discrete_children(self.hunt.moves, node.part, node.v)
+        children = discrete_children(self.search.moves, node.part, node.v)
         if children is not None:
             for child in children:
                 self._push(bound, replace(node, part=child))
@@ -273,7 +273,7 @@ class DeepTree:
         candidates, error = self._open_neurons(made, solution, j)
         kink = self._worst_kink(node, j, solution)
         if kink is not None and kink[0] > error:
-            for child in node.part.split(self.hunt.moves, kink[1], kink[2]):
+            for child in node.part.split(self.search.moves, kink[1], kink[2]):
                 self._push(bound, replace(node, part=child))
             return
         if not candidates:
@@ -303,8 +303,8 @@ class DeepTree:
     ) -> tuple[Neuron, tuple[float, float]]:
         """Strong branching: both children of every candidate as the node's program with other limits. The best pair of
         bounds decides; children that are already beyond the goal need no work at all."""
-        m, first = self.hunt.moves.size, self.first_row
-        goal, slack = self._goal(), self.hunt.rounding
+        m, first = self.search.moves.size, self.first_row
+        goal, slack = self._goal(), self.search.rounding
         best, best_score, best_bounds, since = candidates[0], -np.inf, (bound, bound), 0
         for candidate in candidates:
             found = []
@@ -328,7 +328,7 @@ class DeepTree:
         the margin, and those that cost the bound most by the program's multipliers. With the largest weighted error."""
         duals = self.program.duals[self.first_row :]
         largest, found = NOISE, []
-        for copy, error, loss in made.losses(solution, duals, self.hunt.moves.size):
+        for copy, error, loss in made.losses(solution, duals, self.search.moves.size):
             block = copy.block
             ids = list(zip(block.layer.tolist(), block.neuron.tolist(), strict=True))
             weighted = error * self.effect[block.layer, block.neuron]
@@ -346,8 +346,8 @@ class DeepTree:
 
     def _worst_kink(self, node: Node, j: int, solution: Floats) -> tuple[float, int, float] | None:
         """The clamp of scenario j that the program's own column misses most, weighted like a neuron of layer 0."""
-        moves, clamps = self.hunt.moves, self.bounds.clamps
-        reach = node.part.within(moves, min(self.cutoff, self.hunt.best_distance))
+        moves, clamps = self.search.moves, self.bounds.clamps
+        reach = node.part.within(moves, min(self.cutoff, self.search.best_distance))
         if reach is None or not moves.size:
             return None
         starts, ends = clamps.kinks(j, reach.low, reach.high)

@@ -14,7 +14,7 @@ import numpy as np
 from elbowroom.numerics import Floats, Ints
 from elbowroom.search.network.envelope import envelopes, supports
 from elbowroom.search.network.first_layer import FirstLayer, Scope
-from elbowroom.search.network.region import Reach
+from elbowroom.search.network.part import Reach
 
 OFF, ON, OPEN = 0, 1, 2
 Phases = dict[tuple[int, int], bool]  # (layer, neuron) -> active
@@ -40,7 +40,7 @@ class DeepBounds(FirstLayer):
 
     def layers(self, j: int, scope: Scope, reach: Reach, phases: Phases, w: Floats) -> list[Layer] | None:
         """Bounds of all layers in scenario j; None if the phases or the margins are impossible."""
-        network, slack = self.hunt.network, self.hunt.rounding
+        network, slack = self.search.network, self.search.rounding
         args = (scope.caps, reach.cost, scope.budget)
         upper, lower = (scope.z0, self.A), (scope.z0, self.A)
         found: list[Layer] = []

@@ -15,8 +15,8 @@ import numpy as np
 from elbowroom.numerics import Floats, Ints
 from elbowroom.search.network.deep_bounds import ON, OPEN, DeepBounds, Layer, Phases
 from elbowroom.search.network.first_layer import Scope
-from elbowroom.search.network.program import INFINITY, Rows
-from elbowroom.search.network.region import Reach
+from elbowroom.search.network.part import Reach
+from elbowroom.search.network.program import INFINITY, SparseRows
 
 Neuron = tuple[int, int, int]  # scenario, layer, number
 
@@ -31,7 +31,7 @@ class Block:
     >= z), ``chord`` and ``envelope`` (column <= ...).
     """
 
-    rows: Rows
+    rows: SparseRows
     row_low: Floats
     row_high: Floats
     high: Floats  # of its own columns; their lower limit is 0
@@ -54,7 +54,7 @@ class Limits(NamedTuple):
     high: Floats
 
 
-class Copy(NamedTuple):
+class NetworkCopy(NamedTuple):
     """A block in its place: the scenario, its first own column and its first row."""
 
     scenario: int
@@ -67,14 +67,14 @@ class Copy(NamedTuple):
 class Copies:
     """The rows and columns of all copies."""
 
-    rows: Rows
+    rows: SparseRows
     row_low: Floats
     row_high: Floats
     low: Floats
     high: Floats
-    parts: tuple[Copy, ...]
+    parts: tuple[NetworkCopy, ...]
 
-    def losses(self, solution: Floats, duals: Floats, moves: int) -> Iterator[tuple[Copy, Floats, Floats]]:
+    def losses(self, solution: Floats, duals: Floats, moves: int) -> Iterator[tuple[NetworkCopy, Floats, Floats]]:
         """Per copy and open neuron: how far its column is from relu(z) at a solution, and what this is worth by the
         multipliers of the rows that let it be there: the rise of the optimum if they met relu(z) at this point."""
         for copy in self.parts:
@@ -121,7 +121,7 @@ class Blocks:
         """All rows that every valid centre of the part satisfies; None if some copy is impossible."""
         m = reach.low.size
         where = reach.low.tobytes() + reach.high.tobytes() + np.float64(reach.budget).tobytes()
-        parts: list[Copy] = []
+        parts: list[NetworkCopy] = []
         width, height = m, 0
         for j in copies:
             key = (j, frozenset(phases.get(j, {}).items()), where)
@@ -132,21 +132,21 @@ class Blocks:
             block = self._known[key]
             if block is None:
                 return None
-            parts.append(Copy(j, block, width, height))
+            parts.append(NetworkCopy(j, block, width, height))
             width += block.high.size
             height += len(block.rows)
-        rivals = self.bounds.hunt.network.n_rivals
+        rivals = self.bounds.search.network.n_rivals
         rows, lows = [], []
         for _, block, first, _ in parts:
             columns = np.where(block.rows.columns < m, block.rows.columns, block.rows.columns + (first - m))
-            rows.append(Rows(block.rows.starts, columns, block.rows.values))
+            rows.append(SparseRows(block.rows.starts, columns, block.rows.values))
             low = block.row_low
             if margin:
                 low = low.copy()
                 low[-rivals:] += margin
             lows.append(low)
         return Copies(
-            Rows.join(rows), np.concatenate(lows), np.concatenate([copy.block.row_high for copy in parts]),
+            SparseRows.join(rows), np.concatenate(lows), np.concatenate([copy.block.row_high for copy in parts]),
             np.concatenate([reach.low, np.zeros(width - m)]),
             np.concatenate([reach.high, *(copy.block.high for copy in parts)]), tuple(parts),
         )  # fmt: skip
@@ -218,7 +218,7 @@ class _Builder:
     def network(
         self, bounds: DeepBounds, scope: Scope, layers: list[Layer], phases: Phases, M: Floats, c: Floats
     ) -> None:
-        net, slack = bounds.hunt.network, bounds.hunt.rounding
+        net, slack = bounds.search.network, bounds.search.rounding
         E, e = bounds.A @ M, scope.z0 + bounds.A @ c
         for k, layer in enumerate(layers):
             F, f = np.zeros_like(E), np.zeros_like(e)
@@ -255,6 +255,7 @@ class _Builder:
             np.concatenate(parts) for parts in zip(nothing, *self.open, strict=True)
         )
         return Block(
-            rows=Rows.of(np.vstack(self.rows)), row_low=np.concatenate(self.row_low), row_high=np.concatenate(self.row_high), high=self.high[m:],
-            layer=layer, neuron=neuron, column=column, Z=Z, z0=z0, floor=floor, chord=chord, envelope=envelope,
+            rows=SparseRows.of(np.vstack(self.rows)), row_low=np.concatenate(self.row_low),
+            row_high=np.concatenate(self.row_high), high=self.high[m:], layer=layer, neuron=neuron, column=column, Z=Z,
+            z0=z0, floor=floor, chord=chord, envelope=envelope,
         )  # fmt: skip

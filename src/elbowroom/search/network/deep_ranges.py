@@ -7,20 +7,20 @@ import numpy as np
 from elbowroom.search.network.deep_bounds import DeepBounds
 from elbowroom.search.network.deep_program import Blocks
 from elbowroom.search.network.objective import MoveProgram
-from elbowroom.search.network.region import Part
+from elbowroom.search.network.part import Part
 
 
 def tighten(bounds: DeepBounds, blocks: Blocks, program: MoveProgram, cutoff: float, j: int) -> None:
     """Ranges of all z of scenario j over the centres within the cutoff for which its margins can be good: two programs
     per open neuron, layer by layer, each bound recomputed by weak duality."""
-    hunt, moves = bounds.hunt, bounds.hunt.moves
+    search, moves = bounds.search, bounds.search.moves
     reach = Part.everything(moves).within(moves, cutoff)
     if reach is None:
         return
-    for k in range(hunt.network.depth):
+    for k in range(search.network.depth):
         blocks.forget(j)
         made = blocks.assemble(reach, {}, (j,), moves.low)
-        if made is None or hunt.clock.expired:
+        if made is None or search.clock.expired:
             return
         block = made.parts[0].block
         targets = np.flatnonzero(block.layer == k)
@@ -39,7 +39,7 @@ def tighten(bounds: DeepBounds, blocks: Blocks, program: MoveProgram, cutoff: fl
             q, constant = int(block.neuron[i]), float(block.z0[i])
             for sign in (1.0, -1.0):
                 program.change_cost(np.concatenate([sign * block.Z[i], np.zeros(extra)]))
-                bound = program.solve(hunt.clock.remaining).bound - hunt.rounding
+                bound = program.solve(search.clock.remaining).bound - search.rounding
                 if sign > 0.0:
                     low[q] = max(low[q], bound + constant)
                 else:

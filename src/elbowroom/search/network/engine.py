@@ -9,8 +9,8 @@ from elbowroom.problem import Distance, RecourseProblem, Takes
 from elbowroom.problem.shapes import Shape
 from elbowroom.search.contract import Clock, Ending, Engine, Referee, refusal
 from elbowroom.search.network.ascent import climb_and_settle
-from elbowroom.search.network.branching import End
-from elbowroom.search.network.candidates import Hunt
+from elbowroom.search.network.branching import TreeEnd
+from elbowroom.search.network.candidates import NetworkSearch
 from elbowroom.search.network.convex_concave import improve
 from elbowroom.search.network.deep import DeepTree
 from elbowroom.search.network.envelope import prepare_envelopes
@@ -44,52 +44,57 @@ class NetworkEngine:
         """The closest centre whose whole room has the wanted class, if it can be found and proven in time."""
         if problem.trouble is not None:
             return Ending(METHOD, np.inf, problem.trouble)
-        hunt = Hunt.begin(problem, referee, clock, seed)
-        _run(hunt)
-        ending = answer(hunt)
-        if self._beyond is None or hunt.best is not None or clock.expired or not FARTHEST < ending.lower_bound < np.inf:
+        search = NetworkSearch.begin(problem, referee, clock, seed)
+        _run(search)
+        ending = answer(search)
+        if (
+            self._beyond is None
+            or search.best is not None
+            or clock.expired
+            or not FARTHEST < ending.lower_bound < np.inf
+        ):
             return ending
         last = self._beyond.search(problem, referee, clock, seed)
         return last if referee.center is not None or last.lower_bound == np.inf else ending
 
 
-def _run(hunt: Hunt) -> None:
+def _run(search: NetworkSearch) -> None:
     """The nearest admissible point itself, local searches, then the proof."""
-    forced = hunt.moves.center(hunt.moves.low)
-    hunt.prove(first_bound(hunt))
-    if hunt.offer(forced):
-        hunt.prove(hunt.best_distance)
+    forced = search.moves.center(search.moves.low)
+    search.prove(first_bound(search))
+    if search.offer(forced):
+        search.prove(search.best_distance)
         return
-    if not (hunt.moves.high > hunt.moves.low).any():  # the only centre was refused
-        if hunt.refuted or not hunt.problem.admissible(forced):
-            hunt.prove(np.inf)
+    if not (search.moves.high > search.moves.low).any():  # the only centre was refused
+        if search.refuted or not search.problem.admissible(forced):
+            search.prove(np.inf)
         return
-    shallow = hunt.network.depth == 1
+    shallow = search.network.depth == 1
     local = improve if shallow else descend
-    local(hunt, forced)
-    if shallow and hunt.best is not None and _closes_at_once(hunt):
+    local(search, forced)
+    if shallow and search.best is not None and _closes_at_once(search):
         return
-    if not shallow and climb_and_settle(hunt, forced) and hunt.best is not None:
-        descend(hunt, hunt.best)
-    for start in starts(hunt):
-        nearer = walk_back(hunt, start)
-        if not local(hunt, nearer):
-            hunt.offer(nearer)
-    if shallow and hunt.undecided:  # too close to the boundary for the judge: look for one with more margin
-        climb_and_settle(hunt, forced)
-    if not hunt.clock.expired:
-        _close(hunt, ShallowTree(hunt) if shallow else DeepTree(hunt))
-    hunt.reconsider()
+    if not shallow and climb_and_settle(search, forced) and search.best is not None:
+        descend(search, search.best)
+    for start in starts(search):
+        nearer = walk_back(search, start)
+        if not local(search, nearer):
+            search.offer(nearer)
+    if shallow and search.undecided:  # too close to the boundary for the judge: look for one with more margin
+        climb_and_settle(search, forced)
+    if not search.clock.expired:
+        _close(search, ShallowTree(search) if shallow else DeepTree(search))
+    search.reconsider()
 
 
-def _closes_at_once(hunt: Hunt) -> bool:
+def _closes_at_once(search: NetworkSearch) -> bool:
     """Most questions about one hidden layer end here: the first candidate is the best one, and a few nodes prove it."""
-    _, bound = ShallowTree(hunt).run(hunt.best_distance, EASY)
-    hunt.prove(bound)
-    return hunt.lower_bound >= hunt.best_distance * (1.0 - TOLERANCES.continuous_gap)
+    _, bound = ShallowTree(search).run(search.best_distance, EASY)
+    search.prove(bound)
+    return search.lower_bound >= search.best_distance * (1.0 - TOLERANCES.continuous_gap)
 
 
-def _close(hunt: Hunt, tree: ShallowTree | DeepTree) -> None:
+def _close(search: NetworkSearch, tree: ShallowTree | DeepTree) -> None:
     """Prove the best, or look farther and farther out while there is none.
 
     One hidden layer: the best distance is the cutoff at once. Deep networks: envelopes lose with the cutoff, so trial
@@ -97,20 +102,20 @@ def _close(hunt: Hunt, tree: ShallowTree | DeepTree) -> None:
     """
     deep = isinstance(tree, DeepTree)
     growth = SLOW if deep else FAST
-    cutoff = max(growth * hunt.lower_bound, 0.05)
-    if not deep and hunt.best is not None:
-        cutoff = hunt.best_distance
-    while not hunt.clock.expired:
-        if cutoff * 1.03 >= hunt.best_distance:
-            cutoff = hunt.best_distance
+    cutoff = max(growth * search.lower_bound, 0.05)
+    if not deep and search.best is not None:
+        cutoff = search.best_distance
+    while not search.clock.expired:
+        if cutoff * 1.03 >= search.best_distance:
+            cutoff = search.best_distance
         end, bound = tree.run(cutoff)
-        hunt.prove(bound)
-        if end is End.STOPPED or tree.loose < np.inf or hunt.best_distance <= cutoff:
+        search.prove(bound)
+        if end is TreeEnd.STOPPED or tree.loose < np.inf or search.best_distance <= cutoff:
             return
         if cutoff > FARTHEST:
             return
-        if cutoff >= farthest(hunt.moves):
-            hunt.prove(np.inf)
+        if cutoff >= farthest(search.moves):
+            search.prove(np.inf)
             return
         if deep:
             growth = min(growth**1.5, FAST) if tree.nodes <= EASY else SLOW
@@ -122,14 +127,14 @@ def farthest(moves: Moves) -> float:
     return moves.measure(moves.high) * (1.0 + 1e-9) if np.isfinite(moves.high).all() else np.inf
 
 
-def first_bound(hunt: Hunt) -> float:
+def first_bound(search: NetworkSearch) -> float:
     """Lipschitz: the margin of the nearest admissible point must rise to 0 at a rate of at most |W_L| ... |W_1|."""
-    moves = hunt.moves
+    moves = search.moves
     start = moves.center(moves.low)
     forced = moves.measure(moves.low)
-    y = hunt.scenarios.points(start, slice(0, 1))
-    missing = -hunt.network.margins(y)[0] - hunt.network.rounding(np.abs(y[0]))
-    steep = hunt.network.steepness()
+    y = search.scenarios.points(start, slice(0, 1))
+    missing = -search.network.margins(y)[0] - search.network.rounding(np.abs(y[0]))
+    steep = search.network.steepness()
     rate = (steep[:, moves.plus] * (moves.plus >= 0) + steep[:, moves.minus] * (moves.minus >= 0)) * moves.unit
     bound = forced
     for r in np.flatnonzero(missing > 0.0):
@@ -151,18 +156,18 @@ def first_bound(hunt: Hunt) -> float:
     return bound
 
 
-def answer(hunt: Hunt) -> Ending:
+def answer(search: NetworkSearch) -> Ending:
     reason = ""
-    if hunt.best is None:
-        if hunt.lower_bound == np.inf:
+    if search.best is None:
+        if search.lower_bound == np.inf:
             reason = "it is proven that no point within the bounds has the wanted class in its whole room"
-        elif hunt.undecided:
-            reason = f"candidates were found, but the judge could not decide them: {hunt.undecided}"
-        elif hunt.lower_bound > FARTHEST:
+        elif search.undecided:
+            reason = f"candidates were found, but the judge could not decide them: {search.undecided}"
+        elif search.lower_bound > FARTHEST:
             reason = (
                 f"it is proven that no centre within a distance of {FARTHEST:g} has the wanted class in its whole room"
             )
         else:
             reason = "no centre was found whose whole room has the wanted class; a longer time limit may help"
-    bound = min(hunt.lower_bound, hunt.best_distance) if hunt.best is not None else hunt.lower_bound
-    return Ending(METHOD, bound, reason, TOLERANCES.continuous_gap, dict(hunt.counters))
+    bound = min(search.lower_bound, search.best_distance) if search.best is not None else search.lower_bound
+    return Ending(METHOD, bound, reason, TOLERANCES.continuous_gap, dict(search.counters))

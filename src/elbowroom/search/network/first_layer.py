@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 
 from elbowroom.numerics import Floats
-from elbowroom.search.network.candidates import Hunt
+from elbowroom.search.network.candidates import NetworkSearch
 from elbowroom.search.network.clamps import Clamps
 from elbowroom.search.network.envelope import supports
-from elbowroom.search.network.region import Reach
+from elbowroom.search.network.part import Reach
 
 
 class Scope(NamedTuple):
@@ -25,19 +25,19 @@ class Scope(NamedTuple):
 class FirstLayer:
     """Tables over scenarios that grow with the pool."""
 
-    def __init__(self, hunt: Hunt) -> None:
-        self.hunt = hunt
-        self.weight, self.bias = hunt.network.weights[0], hunt.network.biases[0]
-        self.A = np.ascontiguousarray(hunt.moves.pull(self.weight))
-        self.clamps = Clamps.of(hunt.moves, hunt.scenarios)
+    def __init__(self, search: NetworkSearch) -> None:
+        self.search = search
+        self.weight, self.bias = search.network.weights[0], search.network.biases[0]
+        self.A = np.ascontiguousarray(search.moves.pull(self.weight))
+        self.clamps = Clamps.of(search.moves, search.scenarios)
         self.z_start = self.clamps.start @ self.weight.T + self.bias
         self._offsets: dict[tuple[int, int], tuple[Floats, Floats]] = {}
 
     def refresh(self) -> None:
         """Take in scenarios that joined the pool."""
         known = len(self.z_start)
-        if known < len(self.hunt.scenarios):
-            later = Clamps.of(self.hunt.moves, self.hunt.scenarios, known)
+        if known < len(self.search.scenarios):
+            later = Clamps.of(self.search.moves, self.search.scenarios, known)
             self.clamps = self.clamps.join(later)
             self.z_start = np.vstack([self.z_start, later.start @ self.weight.T + self.bias])
 
@@ -62,7 +62,7 @@ class FirstLayer:
         if j >= least.size:
             new = np.arange(least.size, len(self.z_start))
             constant = self.z_start[new, neuron] - self.z_start[known, neuron]
-            low, high = self.hunt.moves.low, np.minimum(self.hunt.moves.high, 1e15)
+            low, high = self.search.moves.low, np.minimum(self.search.moves.high, 1e15)
             dead, end = self.clamps.dead[new], self.clamps.dead[new] + np.minimum(self.clamps.length[new], 1e15)
             own_dead = self.clamps.dead[known]
             own_end = own_dead + np.minimum(self.clamps.length[known], 1e15)

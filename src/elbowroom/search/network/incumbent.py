@@ -12,22 +12,22 @@ from collections.abc import Iterator
 import numpy as np
 
 from elbowroom.numerics import Floats
-from elbowroom.search.network.candidates import Hunt
-from elbowroom.search.network.region import Part
+from elbowroom.search.network.candidates import NetworkSearch
+from elbowroom.search.network.part import Part
 
 
-def descend(hunt: Hunt, start: Floats, rounds: int = 40, part: Part | None = None) -> bool:
+def descend(search: NetworkSearch, start: Floats, rounds: int = 40, part: Part | None = None) -> bool:
     """Sequential linear programs from a start; offers what survives the attack. True if the best improved."""
-    moves, scenarios, network = hunt.moves, hunt.scenarios, hunt.network
+    moves, scenarios, network = search.moves, search.scenarios, search.network
     part = part or Part.everything(moves)
     x, improved = start, False
     survivors: list[Floats] = []
     for k in range(rounds):
-        if hunt.clock.expired:
+        if search.clock.expired:
             break
-        weakest = hunt.attack(x, starts=6, rounds=8, remember=4)
-        distance = hunt.problem.measure(x)
-        if weakest >= 0.5 * hunt.safety and distance < hunt.best_distance * (1.0 - 1e-9):
+        weakest = search.attack(x, starts=6, rounds=8, remember=4)
+        distance = search.problem.measure(x)
+        if weakest >= 0.5 * search.safety and distance < search.best_distance * (1.0 - 1e-9):
             survivors.append(x)
         Y = scenarios.points(x)
         margin = network.margins(Y)
@@ -38,81 +38,81 @@ def descend(hunt: Hunt, start: Floats, rounds: int = 40, part: Part | None = Non
             value, slope, _ = network.gradient(Y[chosen], np.full(chosen.size, r))
             tangent = moves.pull(np.where(scenarios.following(x, chosen), slope, 0.0))
             rows.append(tangent)
-            lows.append(hunt.safety - value + tangent @ v)
-        reach = 1e9 if not np.isfinite(hunt.best_distance) else max(hunt.best_distance, 1e-12)
-        hunt.program.start(np.vstack(rows), np.concatenate(lows), part.low, part.high, reach)
-        solved = hunt.program.nearest()
+            lows.append(search.safety - value + tangent @ v)
+        reach = 1e9 if not np.isfinite(search.best_distance) else max(search.best_distance, 1e-12)
+        search.program.start(np.vstack(rows), np.concatenate(lows), part.low, part.high, reach)
+        solved = search.program.nearest()
         if solved.x is None:
             break
         # tangents that chase each other: go half way
         following = moves.center(solved.x if k < 15 else 0.5 * (v + solved.x))
         if np.abs(moves.of_center(following) - v).max(initial=0.0) <= 1e-11 * max(1.0, distance):
             known = len(scenarios)
-            improved |= hunt.offer(x)
+            improved |= search.offer(x)
             if len(scenarios) == known:
                 break
         x = following
-    survivors.sort(key=hunt.problem.measure)
-    return any(hunt.offer(x) for x in survivors) or improved  # nearest first, until the judge agrees
+    survivors.sort(key=search.problem.measure)
+    return any(search.offer(x) for x in survivors) or improved  # nearest first, until the judge agrees
 
 
-def walk_back(hunt: Hunt, good: Floats, steps: int = 12) -> Floats:
+def walk_back(search: NetworkSearch, good: Floats, steps: int = 12) -> Floats:
     """The nearest point to the factual on the segment to a good centre that still survives a quick attack."""
-    moves = hunt.moves
+    moves = search.moves
     v = moves.of_center(good)
     near, far, best = 0.0, 1.0, good
     for _ in range(steps):
         middle = 0.5 * (near + far)
         x = moves.center(moves.low + middle * (v - moves.low))
-        if hunt.problem.admissible(x) and hunt.attack(x, starts=3, rounds=5) >= 0.0:
+        if search.problem.admissible(x) and search.attack(x, starts=3, rounds=5) >= 0.0:
             far, best = middle, x
         else:
             near = middle
     return best
 
 
-def starts(hunt: Hunt, wanted: int = 4) -> Iterator[Floats]:
+def starts(search: NetworkSearch, wanted: int = 4) -> Iterator[Floats]:
     """Points of the wanted class: by gradient ascent from the factual; while nothing is accepted, random ones at
     growing range as well, nearest first."""
-    moves = hunt.moves
-    ascent = _ascend(hunt)
+    moves = search.moves
+    ascent = _ascend(search)
     if ascent is not None:
         yield ascent
     for size in (0.25, 0.5, 1.0, 2.0, 4.0):
-        if _enough(hunt):
+        if _enough(search):
             return
-        amount = hunt.rng.uniform(0.0, size, (400, moves.size)) * (hunt.rng.random((400, moves.size)) < 0.5)
+        amount = search.rng.uniform(0.0, size, (400, moves.size)) * (search.rng.random((400, moves.size)) < 0.5)
         X = np.array([moves.center(a) for a in np.clip(amount, moves.low, moves.high)])
-        good = X[hunt.network.worst(X) >= 0.0]
-        distance = np.array([hunt.problem.measure(x) for x in good])
+        good = X[search.network.worst(X) >= 0.0]
+        distance = np.array([search.problem.measure(x) for x in good])
         for i in np.argsort(distance, kind="stable")[:wanted]:
-            if _enough(hunt):
+            if _enough(search):
                 return
             yield good[i]
 
 
-def _enough(hunt: Hunt) -> bool:
-    return hunt.best is not None or hunt.clock.expired
+def _enough(search: NetworkSearch) -> bool:
+    return search.best is not None or search.clock.expired
 
 
-def _ascend(hunt: Hunt, rounds: int = 60) -> Floats | None:
+def _ascend(search: NetworkSearch, rounds: int = 60) -> Floats | None:
     """Steepest ascent of the worst margin over the scenarios, in the cheapest coordinates, with doubling steps."""
-    moves = hunt.moves
+    moves = search.moves
     if moves.size == 0:
         return None
     v = moves.low.copy()
     step = 1e-3
-    value = hunt.attack(moves.center(v), starts=4, rounds=5)
+    value = search.attack(moves.center(v), starts=4, rounds=5)
     for _ in range(rounds):
-        if value >= 0.0 or hunt.clock.expired:
+        if value >= 0.0 or search.clock.expired:
             break
         x = moves.center(v)
-        Y = hunt.scenarios.points(x)
-        i = int(np.argmin(hunt.network.worst(Y)))
-        _, slope, _ = hunt.network.gradient(Y[i : i + 1])
+        Y = search.scenarios.points(x)
+        i = int(np.argmin(search.network.worst(Y)))
+        _, slope, _ = search.network.gradient(Y[i : i + 1])
         direction = moves.pull(slope[0])
         trial = np.clip(v + step * direction / max(np.abs(direction).max(), 1e-300), moves.low, moves.high)
-        reached = hunt.attack(moves.center(trial), starts=4, rounds=5)
+        reached = search.attack(moves.center(trial), starts=4, rounds=5)
         if reached > value:
             v, value, step = trial, reached, step * 2.0
         else:

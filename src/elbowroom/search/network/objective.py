@@ -11,7 +11,7 @@ import numpy as np
 from elbowroom.numerics import TOLERANCES, Floats
 from elbowroom.problem import Distance
 from elbowroom.search.network.moves import Moves
-from elbowroom.search.network.program import INFINITY, LinearProgram, Rows, Solved
+from elbowroom.search.network.program import INFINITY, LinearProgram, Solved, SparseRows
 
 MOST_TANGENTS = 60
 KEPT_TANGENTS = 20
@@ -31,7 +31,7 @@ class MoveProgram(LinearProgram):
         self._has_tau = moves.distance is not Distance.L1 and moves.size > 0
 
     def start(
-        self, G: Floats | Rows, row_low: Floats, low: Floats, high: Floats, cutoff: float, row_high: Floats | None = None,
+        self, G: Floats | SparseRows, row_low: Floats, low: Floats, high: Floats, cutoff: float, row_high: Floats | None = None,
         as_given: bool = False,
     ) -> None:  # fmt: skip
         """Begin with these rows over v and extra columns; ``cutoff``: no interesting centre is farther.
@@ -41,7 +41,10 @@ class MoveProgram(LinearProgram):
         m, extra = self.moves.size, low.size - self.moves.size
         limit = np.where(self.moves.cost > 0.0, np.minimum(high[:m], max(cutoff, 0.0)), high[:m])
         proven = np.concatenate([np.maximum(limit, low[:m]), high[m:]])
-        rows = [Rows.of(self.moves.rows), G if isinstance(G, Rows) else Rows.of(G.reshape(len(row_low), low.size))]
+        rows = [
+            SparseRows.of(self.moves.rows),
+            G if isinstance(G, SparseRows) else SparseRows.of(G.reshape(len(row_low), low.size)),
+        ]
         lows = np.concatenate([self.moves.row_low, row_low])
         highs = np.full(lows.size, INFINITY)
         if row_high is not None:
@@ -51,13 +54,13 @@ class MoveProgram(LinearProgram):
         if self._has_tau:
             tangents = [np.eye(self.moves.n_blocks)[b] for b in np.unique(self.moves.block)] + self._tangents
             norm_rows = np.vstack([self._tangent_row(u, low.size) for u in tangents])
-            rows = [Rows.of(norm_rows), *rows]
+            rows = [SparseRows.of(norm_rows), *rows]
             lows = np.concatenate([np.zeros(len(norm_rows)), lows])
             highs = np.concatenate([np.full(len(norm_rows), INFINITY), highs])
             cost = np.append(np.zeros(low.size), 1.0)
             low, proven = np.append(low, 0.0), np.append(proven, max(cutoff, 0.0))
             given = np.append(given, INFINITY)
-        self.load(cost, low, proven, Rows.join(rows), lows, highs, given)
+        self.load(cost, low, proven, SparseRows.join(rows), lows, highs, given)
 
     def _tangent_row(self, u: Floats, columns: int) -> Floats:
         row = np.zeros(columns + 1)

@@ -22,7 +22,7 @@ FEW_STEPS, MANY_STEPS = 25, 2**31 - 1  # of the simplex method: in trials, and o
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class SparseRows:
     """A sparse matrix by rows: row i holds ``values`` in ``columns`` from starts[i] to starts[i + 1]."""
 
     starts: Ints
@@ -30,12 +30,12 @@ class Rows:
     values: Floats
 
     @classmethod
-    def of(cls, G: Floats) -> Rows:
+    def of(cls, G: Floats) -> SparseRows:
         row, column = np.nonzero(G)
         return cls(np.searchsorted(row, np.arange(len(G) + 1)), column, G[row, column])
 
     @classmethod
-    def join(cls, parts: Sequence[Rows]) -> Rows:
+    def join(cls, parts: Sequence[SparseRows]) -> SparseRows:
         """All rows of all parts, one after the other."""
         if len(parts) == 1:
             return parts[0]
@@ -94,11 +94,11 @@ class LinearProgram:
         self.duals = np.zeros(0)  # of the last solution, as the solver gave them
 
     def load(
-        self, cost: Floats, low: Floats, high: Floats, G: Floats | Rows, row_low: Floats, row_high: Floats,
+        self, cost: Floats, low: Floats, high: Floats, G: Floats | SparseRows, row_low: Floats, row_high: Floats,
         open_high: Floats | None = None,
     ) -> None:  # fmt: skip
         self.cost, self.low, self.high = cost, low, high
-        self.rows, self.row_low, self.row_high = G if isinstance(G, Rows) else Rows.of(G), row_low, row_high
+        self.rows, self.row_low, self.row_high = G if isinstance(G, SparseRows) else SparseRows.of(G), row_low, row_high
         none = np.zeros(0, dtype=np.int32)
         self.solver.clearModel()  # then as arrays: an HighsLp is filled number by number
         self.solver.addCols(
@@ -113,7 +113,7 @@ class LinearProgram:
 
     def add_row(self, g: Floats, row_low: float, row_high: float = INFINITY) -> None:
         used = np.flatnonzero(g)
-        self.rows = Rows.join([self.rows, Rows(np.array([0, used.size]), used, g[used])])
+        self.rows = SparseRows.join([self.rows, SparseRows(np.array([0, used.size]), used, g[used])])
         self.row_low = np.append(self.row_low, row_low)
         self.row_high = np.append(self.row_high, row_high)
         self._impossible |= used.size == 0 and (row_low > 0.0 or row_high < 0.0)

@@ -14,11 +14,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from elbowroom.numerics import TOLERANCES, Floats
-from elbowroom.search.network.branching import End, discrete_children, exclusive_children, halves
-from elbowroom.search.network.candidates import Hunt
+from elbowroom.search.network.branching import TreeEnd, discrete_children, exclusive_children, halves
+from elbowroom.search.network.candidates import NetworkSearch
 from elbowroom.search.network.convex_concave import improve
 from elbowroom.search.network.objective import MoveProgram
-from elbowroom.search.network.region import Part
+from elbowroom.search.network.part import Part
 from elbowroom.search.network.shallow_bounds import Fact, Row, ShallowBounds
 
 VIOLATED = -1e-7  # margins are scaled to about 1; the safety margin of incumbents has the same size
@@ -39,20 +39,20 @@ class Node:
 class ShallowTree:
     """The tree for one cutoff: every centre closer than the cutoff is covered by an open node or excluded."""
 
-    def __init__(self, hunt: Hunt) -> None:
-        self.hunt = hunt
-        self.bounds = ShallowBounds(hunt)
-        self.program = MoveProgram(hunt.moves)  # its own: local searches in between must not touch a node's program
+    def __init__(self, search: NetworkSearch) -> None:
+        self.search = search
+        self.bounds = ShallowBounds(search)
+        self.program = MoveProgram(search.moves)  # its own: local searches in between must not touch a node's program
         self.nodes = 0
 
-    def run(self, cutoff: float, most_nodes: float = np.inf) -> tuple[End, float]:
+    def run(self, cutoff: float, most_nodes: float = np.inf) -> tuple[TreeEnd, float]:
         """Search all centres closer than ``cutoff``. Returns how it ended and a proven bound: no valid centre is closer
         than the smaller of bound and cutoff (up to the optimality gap)."""
-        hunt, moves = self.hunt, self.hunt.moves
-        self.cutoff = min(cutoff, hunt.best_distance)
-        hunt.set_cutoff(self.cutoff)
+        search, moves = self.search, self.search.moves
+        self.cutoff = min(cutoff, search.best_distance)
+        search.set_cutoff(self.cutoff)
         root = Node(Part.everything(moves), (), np.zeros((0, moves.size)), np.zeros(0))
-        self.heap: list[tuple[float, int, Node]] = [(hunt.lower_bound, 0, root)]
+        self.heap: list[tuple[float, int, Node]] = [(search.lower_bound, 0, root)]
         self.serial = 0
         self.loose = np.inf  # bounds of parts that were given up although not closed
         while self.heap:
@@ -61,27 +61,27 @@ class ShallowTree:
             if bound >= self._goal():
                 self.heap = []
                 break
-            if hunt.clock.expired or self.nodes >= most_nodes:
-                return End.STOPPED, min(bound, self.loose)
+            if search.clock.expired or self.nodes >= most_nodes:
+                return TreeEnd.STOPPED, min(bound, self.loose)
             self.nodes += 1
-            hunt.count("nodes")
+            search.count("nodes")
             self._process(node, bound)
-        return End.PROVEN, min(self._goal(), self.loose)
+        return TreeEnd.PROVEN, min(self._goal(), self.loose)
 
     def _goal(self) -> float:
         """Nodes with a bound beyond this need no work."""
-        return min(self.cutoff, self.hunt.best_distance) * (1.0 - 0.5 * TOLERANCES.continuous_gap)
+        return min(self.cutoff, self.search.best_distance) * (1.0 - 0.5 * TOLERANCES.continuous_gap)
 
     def _publish(self, bound: float) -> None:
-        self.hunt.prove(min(bound, self.loose, self._goal()))
+        self.search.prove(min(bound, self.loose, self._goal()))
 
     def _push(self, bound: float, node: Node) -> None:
         self.serial += 1
         heapq.heappush(self.heap, (bound, self.serial, node))
 
     def _process(self, node: Node, bound: float) -> None:
-        hunt, moves, bounds = self.hunt, self.hunt.moves, self.bounds
-        reach = node.part.within(moves, min(self.cutoff, hunt.best_distance))
+        search, moves, bounds = self.search, self.search.moves, self.bounds
+        reach = node.part.within(moves, min(self.cutoff, search.best_distance))
         if reach is None:
             return
         bounds.refresh()
@@ -105,20 +105,22 @@ class ShallowTree:
                 break
             v = solved.x
             x = moves.point(v)
-            margins = hunt.network.margins(hunt.scenarios.points(x))
+            margins = search.network.margins(search.scenarios.points(x))
             order = np.argsort(margins, axis=None, kind="stable")[:3]
             pairs = [divmod(int(k), margins.shape[1]) for k in order if margins.ravel()[k] < VIOLATED]
             if not pairs and not self._push_parts(bound, node, discrete_children(moves, node.part, v)):
-                known = len(hunt.scenarios)
+                known = len(search.scenarios)
                 center = moves.center(v)
-                if hunt.attack(center) < VIOLATED or hunt.attack(center, starts=24, rounds=20) < VIOLATED:
+                if search.attack(center) < VIOLATED or search.attack(center, starts=24, rounds=20) < VIOLATED:
                     bounds.refresh()
-                    pairs = [(j, r) for j in range(known, len(hunt.scenarios)) for r in range(hunt.network.n_rivals)]
+                    pairs = [
+                        (j, r) for j in range(known, len(search.scenarios)) for r in range(search.network.n_rivals)
+                    ]
                 elif self._candidate(node.part, v, x, bound):
                     return
                 else:
                     bounds.refresh()
-                    if len(hunt.scenarios) > known:
+                    if len(search.scenarios) > known:
                         continue
                     self.loose = min(self.loose, bound)
                     return
@@ -133,10 +135,10 @@ class ShallowTree:
                 self.program.cut(r.g, r.h)
                 own.append(r)
             violated, row = useful[0]
-            if hunt.clock.expired or self._stalls(history):
+            if search.clock.expired or self._stalls(history):
                 break
         if self.nodes == 1 or (self.nodes % 10 == 1 and self.nodes < 2000):
-            improve(hunt, moves.center(v), rounds=4)
+            improve(search, moves.center(v), rounds=4)
         self._branch(node, bound, v, violated, row, own)
 
     def _stalls(self, history: list[float]) -> bool:
@@ -147,20 +149,20 @@ class ShallowTree:
 
     def _candidate(self, part: Part, v: Floats, x: Floats, bound: float) -> bool:
         """A point that no attack breaks: polish it with a safety margin and ask the judge. True closes the node."""
-        hunt, moves = self.hunt, self.hunt.moves
+        search, moves = self.search, self.search.moves
         if moves.whole.any():  # whole numbers leave room that a safety margin may take away
-            hunt.offer(moves.center(v))
+            search.offer(moves.center(v))
         for _ in range(POLISHES):
-            known = len(hunt.scenarios)
+            known = len(search.scenarios)
             fixed = part.polished(moves, v)
             for around in (fixed, fixed.near(v, NEAR * max(bound, moves.measure(v)))):
-                improve(hunt, x, rounds=3, part=around)
-                if hunt.best_distance * (1.0 - TOLERANCES.continuous_gap) <= bound:
+                improve(search, x, rounds=3, part=around)
+                if search.best_distance * (1.0 - TOLERANCES.continuous_gap) <= bound:
                     self.loose = min(self.loose, bound)
                     return True
-            if len(hunt.scenarios) > known or hunt.clock.expired:
+            if len(search.scenarios) > known or search.clock.expired:
                 break
-            if not hunt.aim_lower():  # the margin cost more than the gap allows
+            if not search.aim_lower():  # the margin cost more than the gap allows
                 break
         return False
 
@@ -173,7 +175,7 @@ class ShallowTree:
         self, node: Node, bound: float, v: Floats, violated: tuple[int, int] | None, row: Row | None, own: list[Row]
     ) -> None:
         """Split where the relaxation of the most violated scenario loses most: a neuron's sign or a clamp's kink."""
-        moves, part = self.hunt.moves, node.part
+        moves, part = self.search.moves, node.part
         G, h = self._inherited(node, own, v)
         node = replace(node, G=G, h=h)
         if violated is not None and row is not None and moves.size:
@@ -187,7 +189,7 @@ class ShallowTree:
             if row.move_loss[move] > 1e-11 and kink is not None:
                 self._push_parts(bound, node, part.split(moves, move, kink))
                 return
-        cutoff = min(self.cutoff, self.hunt.best_distance)
+        cutoff = min(self.cutoff, self.search.best_distance)
         for children in (
             discrete_children(moves, part, v), exclusive_children(moves, part, v), halves(moves, part, cutoff),
         ):  # fmt: skip

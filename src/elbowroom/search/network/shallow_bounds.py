@@ -16,7 +16,7 @@ import numpy as np
 from elbowroom.numerics import Floats
 from elbowroom.search.network.envelope import relaxed_sum
 from elbowroom.search.network.first_layer import FirstLayer, Scope
-from elbowroom.search.network.region import Reach
+from elbowroom.search.network.part import Reach
 
 
 class Fact(NamedTuple):
@@ -65,15 +65,15 @@ class ShallowBounds(FirstLayer):
         scope, low, high = self._ranges_of(j)
         w = np.clip(self.clamps(v, j) - scope.start, 0.0, scope.caps)
         slope, loss = np.empty(w.size), np.empty(low.size)
-        out = self.hunt.network.weights[1][r]
-        intercept = float(self.hunt.network.biases[1][r]) + relaxed_sum(
+        out = self.search.network.weights[1][r]
+        intercept = float(self.search.network.biases[1][r]) + relaxed_sum(
             out=out, z0=scope.z0, A=self.A, low=low, high=high, h=scope.caps, cost=reach.cost, budget=scope.budget,
             w=w, slope=slope, loss=loss,
         )  # fmt: skip
         constant, g = self.clamps.upper_line(j, slope, reach.low, reach.high, v)
         move_loss = np.maximum(constant + g * v - slope * w, 0.0)
         total = intercept + float(constant.sum())
-        return Row(g, -total - self.hunt.rounding, total + float(g @ v), loss, move_loss)
+        return Row(g, -total - self.search.rounding, total + float(g @ v), loss, move_loss)
 
     def fact_row(self, fact: Fact, v: Floats) -> tuple[Floats, float]:
         """The linear consequence of a fact: z >= 0 or -z >= 0 with z bounded by the clamps' lines."""
@@ -81,4 +81,4 @@ class ShallowBounds(FirstLayer):
         sign = 1.0 if fact.active else -1.0
         constant, g = self.clamps.upper_line(fact.scenario, sign * self.A[fact.neuron], reach.low, reach.high, v)
         z0 = sign * float(self.scope(fact.scenario, reach).z0[fact.neuron])
-        return g, -(z0 + float(constant.sum())) - self.hunt.rounding
+        return g, -(z0 + float(constant.sum())) - self.search.rounding

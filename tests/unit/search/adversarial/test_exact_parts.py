@@ -12,7 +12,7 @@ from elbowroom.problem import Box, Feature, RecourseProblem, Shape, Space
 from elbowroom.search.adversarial.chain import breakpoints
 from elbowroom.search.adversarial.proof import DualBound, prove
 from elbowroom.search.adversarial.room_block import into_body, lowest_along
-from elbowroom.search.adversarial.scenario import Scenario, land, scenario_of
+from elbowroom.search.adversarial.scenario import Scenario, scenario_of, shifted_point
 from elbowroom.search.program import Builder, NormRow
 from tests.support.hostile import hostile_points
 from tests.support.linear_problems import linear_model
@@ -43,7 +43,7 @@ def test_a_scenario_of_one_room_lands_in_every_room(start: int) -> None:
             scenario = scenario_of(problem, center, point)
             for _ in range(3):
                 other = _center(problem, rng)
-                assert problem.body(other).contains(land(problem, scenario, other))[0]
+                assert problem.body(other).contains(shifted_point(problem, scenario, other))[0]
     assert tried >= 7
 
 
@@ -73,7 +73,7 @@ def test_breakpoints_are_the_last_centres_left_of_a_cut(seed: int) -> None:
                 continue
             center = _center(problem, rng)
             center[f] = value
-            assert (land(problem, scenario, center)[f] <= t) == (value <= edge)
+            assert (shifted_point(problem, scenario, center)[f] <= t) == (value <= edge)
 
 
 def _random_program(rng: np.random.Generator):  # type: ignore[no-untyped-def]
@@ -138,4 +138,4 @@ def test_at_a_limit_the_longest_shift_is_learned() -> None:
     scenario = scenario_of(problem, np.array([0.1, 0.0]), np.array([0.0, -0.5]))
     assert scenario.shift.tolist() == [-0.5, -0.5]
     for first in (0.0, 0.1, 0.5, 0.7):
-        assert land(problem, scenario, np.array([first, 1.0])).tolist() == [max(first - 0.5, 0.0), 0.5]
+        assert shifted_point(problem, scenario, np.array([first, 1.0])).tolist() == [max(first - 0.5, 0.0), 0.5]

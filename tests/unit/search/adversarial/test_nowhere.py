@@ -11,8 +11,8 @@ from elbowroom import Explainer, Region, Status
 from elbowroom.models import Decision, ObliqueEnsemble
 from elbowroom.problem import Ball, Box, Feature, RecourseProblem, Space
 from elbowroom.search.adversarial.loop import family_of
-from elbowroom.search.adversarial.nowhere import Alternative, Conditions, Disjunction, Form, contradictory
-from elbowroom.search.adversarial.scenario import Scenario, nothing_happens, scenario_of
+from elbowroom.search.adversarial.nowhere import Alternative, Disjunction, Form, NecessaryConditions, contradictory
+from elbowroom.search.adversarial.scenario import Scenario, scenario_of, zero_shift
 from tests.support.hostile import hostile_points
 from tests.support.linear_problems import linear_model
 from tests.support.plane_questions import ROOMS, Family, plane_question
@@ -84,12 +84,12 @@ def test_no_proof_where_a_region_is_known(family: Family, norm: str) -> None:
 def _scenarios(problem: RecourseProblem, center: np.ndarray, count: int) -> list[Scenario]:
     points = hostile_points(problem.body(center))
     chosen = np.random.default_rng(0).choice(len(points), min(count, len(points)), replace=False)
-    return [nothing_happens(problem), *(scenario_of(problem, center, points[i]) for i in chosen)]
+    return [zero_shift(problem), *(scenario_of(problem, center, points[i]) for i in chosen)]
 
 
 def test_branches_and_scores() -> None:
-    def fresh() -> Conditions:
-        found = Conditions()
+    def fresh() -> NecessaryConditions:
+        found = NecessaryConditions()
         x = found.column()
         found.forms.append(Form({x: Fraction(1)}, Fraction(-2)))  # x >= 2
         low = Alternative((Form({x: Fraction(-1)}, Fraction(1)),), np.array([1.0]))  # x <= 1

@@ -8,7 +8,7 @@ import pytest
 from elbowroom.numerics import Floats
 from elbowroom.problem import Box
 from elbowroom.search.linear.question import Question
-from elbowroom.search.linear.relax import Node, Scenario, category_gain, chord, node_rows
+from elbowroom.search.linear.relax import Node, RowShift, category_gain, chord, node_rows
 from tests.support.linear_searches import random_questions, random_values
 
 
@@ -18,7 +18,7 @@ def bounded(rng: np.random.Generator, question: Question) -> tuple[Floats, Float
     return ends[0], ends[1]
 
 
-def node_of(question: Question, scenarios: tuple[Scenario, ...], lower: Floats, upper: Floats) -> Node:
+def node_of(question: Question, scenarios: tuple[RowShift, ...], lower: Floats, upper: Floats) -> Node:
     allowed = tuple(np.ones(group.others.size, dtype=bool) for group in question.groups)
     return Node(0.0, lower, upper, allowed, np.zeros(question.n_columns, dtype=bool), scenarios)
 
@@ -48,7 +48,7 @@ def test_rows_hold_wherever_the_true_rows_hold() -> None:
     for question, adversaries in random_questions(40):
         rng = np.random.default_rng(4)
         lower, upper = bounded(rng, question)
-        scenarios = tuple(Scenario(j, a.attack(random_values(rng, question)).shift) for j, a in enumerate(adversaries))
+        scenarios = tuple(RowShift(j, a.attack(random_values(rng, question)).shift) for j, a in enumerate(adversaries))
         unit = 0.7 / question.factor
         node = node_of(question, scenarios, lower, upper)
         rows = node_rows(question, adversaries, node, lower, upper, unit)

@@ -10,7 +10,7 @@ from elbowroom.problem import Box, Feature, RecourseProblem, Space
 from elbowroom.search.linear.adversary import Adversary
 from elbowroom.search.linear.least import LeastMoves
 from elbowroom.search.linear.question import Question
-from elbowroom.search.linear.relax import Node, Scenario, node_rows
+from elbowroom.search.linear.relax import Node, RowShift, node_rows
 from elbowroom.search.linear.tighten import tighten
 from tests.support.linear_problems import linear_model
 from tests.support.linear_searches import read
@@ -40,7 +40,7 @@ def test_nothing_better_is_cut_off(distance: str) -> None:
     for seed in range(12):
         question, adversaries = clipped(seed, distance)
         lower, upper = question.lower, question.upper
-        scenario = Scenario(0, adversaries[0].attack(question.start).shift)
+        scenario = RowShift(0, adversaries[0].attack(question.start).shift)
         node = Node(0.0, lower, upper, (), np.zeros(3, dtype=bool), (scenario,))
         unit = 1.0 / question.factor
         rows = node_rows(question, adversaries, node, lower, upper, unit)
@@ -69,7 +69,7 @@ def test_a_node_that_holds_nothing_better_is_emptied() -> None:
     emptied = 0
     for seed in range(12):
         question, adversaries = clipped(seed, "l1")
-        scenario = Scenario(0, adversaries[0].attack(question.start).shift)
+        scenario = RowShift(0, adversaries[0].attack(question.start).shift)
         node = Node(0.0, question.lower, question.upper, (), np.zeros(3, dtype=bool), (scenario,))
         unit = 1.0 / question.factor
         rows = node_rows(question, adversaries, node, question.lower, question.upper, unit)

@@ -9,10 +9,10 @@ from elbowroom.problem import Ball, Box, Feature, RecourseProblem, Space
 from elbowroom.result import Certificate, Undecided, Verdict
 from elbowroom.search.contract import Clock
 from elbowroom.search.network.ascent import climb_and_settle, kick
-from elbowroom.search.network.candidates import LARGEST_SLICE, UNDECIDED_SHARE, Hunt
+from elbowroom.search.network.candidates import LARGEST_SLICE, UNDECIDED_SHARE, NetworkSearch
 from tests.support.hostile import attack
 from tests.support.referee import Engine, Referee, run_engine
-from tests.support.small_networks import network, search, truth_on_a_line
+from tests.support.small_networks import network, solve, truth_on_a_line
 
 
 class SlowReferee(Referee):
@@ -41,7 +41,7 @@ def test_a_hard_candidate_gets_a_slice_and_a_second_look(hidden: tuple[int, ...]
     assert max(referee.slices) <= LARGEST_SLICE * clock.time_limit
     assert sum(s for s in referee.slices if s > 0.5) <= UNDECIDED_SHARE * clock.time_limit
     assert outcome.center is not None
-    plain = search(problem, seconds=120.0)
+    plain = solve(problem, seconds=120.0)
     assert plain.center is not None
     assert problem.measure(outcome.center) == pytest.approx(problem.measure(plain.center), rel=2e-3)
     assert outcome.lower_bound <= problem.measure(plain.center)
@@ -65,14 +65,14 @@ def test_climbing_ends_at_certified_centres(seed: int) -> None:
     space = Space((Feature("x0", lower=-3.0, upper=3.0),))
     problem = RecourseProblem.ask(model, space, [rng.uniform(-2, 2)], (Box, Ball)[seed % 2](0.1))
     clock = Clock(20.0)
-    hunt = Hunt.begin(problem, Referee(problem), clock, 0)
-    improved = climb_and_settle(hunt, problem.factual)
-    assert improved == isinstance(hunt.referee.certificate, Certificate)
-    if hunt.best is None:
+    search = NetworkSearch.begin(problem, Referee(problem), clock, 0)
+    improved = climb_and_settle(search, problem.factual)
+    assert improved == isinstance(search.referee.certificate, Certificate)
+    if search.best is None:
         return
-    assert hunt.best_distance >= truth_on_a_line(problem) * (1 - 1e-9) - 1e-9
+    assert search.best_distance >= truth_on_a_line(problem) * (1 - 1e-9) - 1e-9
     info = model.info
-    attack(lambda X: info.labels_of(model.scores(X)), problem.body(hunt.best), problem.target_index)
+    attack(lambda X: info.labels_of(model.scores(X)), problem.body(search.best), problem.target_index)
 
 
 def test_climbing_finds_what_tangents_far_away_miss() -> None:
@@ -83,8 +83,8 @@ def test_climbing_finds_what_tangents_far_away_miss() -> None:
         problem = RecourseProblem.ask(
             network(rng, 4, (6, 6)), Space.plain(tuple(f"x{i}" for i in range(4))), rng.normal(size=4), Box(0.02)
         )
-        hunt = Hunt.begin(problem, Referee(problem), Clock(20.0), 0)
-        found += climb_and_settle(hunt, problem.factual)
+        search = NetworkSearch.begin(problem, Referee(problem), Clock(20.0), 0)
+        found += climb_and_settle(search, problem.factual)
     assert found >= 8
 
 
@@ -95,15 +95,15 @@ def test_kicks_only_ever_improve(seed: int) -> None:
     model = network(rng, 1, (3, 3))
     space = Space((Feature("x0", lower=-3.0, upper=3.0),))
     problem = RecourseProblem.ask(model, space, [rng.uniform(-2, 2)], Box(0.1))
-    hunt = Hunt.begin(problem, Referee(problem), Clock(20.0), 0)
-    assert not kick(hunt)  # there is nothing to kick yet
+    search = NetworkSearch.begin(problem, Referee(problem), Clock(20.0), 0)
+    assert not kick(search)  # there is nothing to kick yet
     for x in np.linspace(3.0, -3.0, 25):
-        if hunt.offer(np.array([x])):
+        if search.offer(np.array([x])):
             break
     for _ in range(3):
-        before = hunt.best_distance
-        assert kick(hunt) == (hunt.best_distance < before)
-    if hunt.best is not None:
-        assert hunt.referee.certificate is not None
-        assert hunt.best_distance == problem.measure(hunt.best)
-        assert hunt.best_distance >= truth_on_a_line(problem) * (1 - 1e-9) - 1e-9
+        before = search.best_distance
+        assert kick(search) == (search.best_distance < before)
+    if search.best is not None:
+        assert search.referee.certificate is not None
+        assert search.best_distance == problem.measure(search.best)
+        assert search.best_distance >= truth_on_a_line(problem) * (1 - 1e-9) - 1e-9

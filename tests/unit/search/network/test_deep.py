@@ -10,14 +10,14 @@ from elbowroom.problem import Ball, Box, Feature, RecourseProblem, Space
 from elbowroom.result import Certificate
 from elbowroom.search.contract import Clock
 from elbowroom.search.network import deep_program
-from elbowroom.search.network.candidates import Hunt
+from elbowroom.search.network.candidates import NetworkSearch
 from elbowroom.search.network.deep import DeepTree, Node
 from elbowroom.search.network.deep_program import Blocks, Copies
 from elbowroom.search.network.engine import first_bound
-from elbowroom.search.network.region import Part
+from elbowroom.search.network.part import Part
 from tests.support.hostile import attack
 from tests.support.referee import Referee
-from tests.support.small_networks import network, search
+from tests.support.small_networks import network, solve
 
 DISTANCES = ("l1", "l2", "linf")
 
@@ -58,7 +58,7 @@ def closest_on_rays(problem: RecourseProblem) -> float:
 @pytest.mark.parametrize("seed", range(4))
 def test_two_features(seed: int, distance: str, bounded: bool) -> None:
     problem = problem_of(seed, distance, bounded)
-    outcome = search(problem)
+    outcome = solve(problem)
     rays = closest_on_rays(problem)
     assert outcome.lower_bound <= rays * (1.0 + 1e-9)
     if outcome.center is None:
@@ -75,13 +75,13 @@ class Loaded:
     """A tree whose root program holds three scenarios, and all centres of a grid within the cutoff."""
 
     def __init__(self, problem: RecourseProblem, cutoff: float) -> None:
-        self.hunt = Hunt.begin(problem, Referee(problem), Clock(60.0), 0)
-        hunt, moves = self.hunt, self.hunt.moves
+        self.search = NetworkSearch.begin(problem, Referee(problem), Clock(60.0), 0)
+        search, moves = self.search, self.search.moves
         for shift in ([0.08, 0.08], [-0.08, 0.05]):
-            hunt.scenarios.add(problem.factual, np.clip(problem.factual + shift, problem.lower, problem.upper))
-        self.copies = tuple(range(len(hunt.scenarios)))
-        hunt.set_cutoff(cutoff)
-        self.tree = DeepTree(hunt)
+            search.scenarios.add(problem.factual, np.clip(problem.factual + shift, problem.lower, problem.upper))
+        self.copies = tuple(range(len(search.scenarios)))
+        search.set_cutoff(cutoff)
+        self.tree = DeepTree(search)
         self.tree.cutoff = cutoff
         self.tree.bounds.refresh()
         self.part = Part.everything(moves)
@@ -92,26 +92,26 @@ class Loaded:
         X = problem.factual + np.array(np.meshgrid(line, line)).reshape(2, -1).T
         X = X[((X >= problem.lower) & (X <= problem.upper)).all(axis=1)]
         self.distance = np.array([problem.measure(x) for x in X])
-        margin = np.array([hunt.network.worst(hunt.scenarios.points(x)).min() for x in X])
+        margin = np.array([search.network.worst(search.scenarios.points(x)).min() for x in X])
         good = (self.distance <= cutoff) & (margin >= 0.0)
         self.X, self.distance = X[good], self.distance[good]
 
     def signals(self, x: np.ndarray, j: int) -> list[np.ndarray]:
         """z of all hidden layers of scenario j at a centre."""
-        hidden, found = self.hunt.scenarios.points(x)[j], []
-        for weight, bias in zip(self.hunt.network.weights[:-1], self.hunt.network.biases[:-1], strict=True):
+        hidden, found = self.search.scenarios.points(x)[j], []
+        for weight, bias in zip(self.search.network.weights[:-1], self.search.network.biases[:-1], strict=True):
             found.append(weight @ hidden + bias)
             hidden = np.maximum(found[-1], 0.0)
         return found
 
     def columns(self, made: Copies, x: np.ndarray) -> np.ndarray:
         """What the program's columns are at a real centre (open features: scenarios move as the centre does)."""
-        parts = [self.hunt.moves.of_center(x)]
+        parts = [self.search.moves.of_center(x)]
         for copy in made.parts:
             z = self.signals(x, copy.scenario)
             own = np.zeros(copy.block.high.size)
             for layer, q, column in zip(copy.block.layer, copy.block.neuron, copy.block.column, strict=True):
-                own[column - self.hunt.moves.size] = max(z[layer][q], 0.0)
+                own[column - self.search.moves.size] = max(z[layer][q], 0.0)
             parts.append(own)
         return np.concatenate(parts)
 
@@ -130,7 +130,7 @@ def test_trying_a_neuron_gives_bounds_of_its_children(seed: int, distance: str) 
     """The nearest centre of the grid with the decided sign is not closer than the bound, also when the distance has
     added tangents to the program since it was loaded."""
     loaded = Loaded(problem_of(seed, distance), 2.5)
-    tree, moves = loaded.tree, loaded.hunt.moves
+    tree, moves = loaded.tree, loaded.search.moves
     made = tree.blocks.assemble(loaded.reach, {}, loaded.copies, moves.low)
     if made is None:
         assert not len(loaded.X)
@@ -149,7 +149,7 @@ def test_trying_a_neuron_gives_bounds_of_its_children(seed: int, distance: str) 
         assert len(tree.program.rows) > rows
     for copy in made.parts:
         z = np.array([np.concatenate(loaded.signals(x, copy.scenario)) for x in loaded.X])
-        first = np.cumsum([0, *(b.size for b in loaded.hunt.network.biases[:-1])])
+        first = np.cumsum([0, *(b.size for b in loaded.search.network.biases[:-1])])
         for layer, q in zip(copy.block.layer.tolist(), copy.block.neuron.tolist(), strict=True):
             _, bounds = tree._try(node, made, [(copy.scenario, layer, q)], 0.0)
             sign = z[:, first[layer] + q] if len(z) else np.zeros(0)
@@ -161,7 +161,7 @@ def test_trying_a_neuron_gives_bounds_of_its_children(seed: int, distance: str) 
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_blocks_are_kept_by_scenario_signs_and_reach(seed: int) -> None:
     loaded = Loaded(problem_of(seed, "l1"), 1.2)
-    tree, low = loaded.tree, loaded.hunt.moves.low
+    tree, low = loaded.tree, loaded.search.moves.low
     blocks = tree.blocks
     made = blocks.assemble(loaded.reach, {}, loaded.copies, low)
     assert made is not None
@@ -176,7 +176,7 @@ def test_blocks_are_kept_by_scenario_signs_and_reach(seed: int) -> None:
         if signed is not None:
             assert signed.parts[0].block is not block
             assert [c.block for c in signed.parts[1:]] == [c.block for c in made.parts[1:]]
-    nearer = loaded.part.within(loaded.hunt.moves, 1.1)
+    nearer = loaded.part.within(loaded.search.moves, 1.1)
     assert nearer is not None
     narrowed = blocks.assemble(nearer, {}, loaded.copies, low)
     assert narrowed is None or all(c.block is not d.block for c, d in zip(narrowed.parts, made.parts, strict=True))
@@ -191,7 +191,7 @@ def test_blocks_are_kept_by_scenario_signs_and_reach(seed: int) -> None:
 def test_tightened_ranges_reach_the_blocks(seed: int) -> None:
     """After tightening, the kept blocks are those that a fresh cache would make, and no good centre is lost."""
     loaded = Loaded(problem_of(seed, "l1"), 1.2)
-    tree, low = loaded.tree, loaded.hunt.moves.low
+    tree, low = loaded.tree, loaded.search.moves.low
     tree.blocks.assemble(loaded.reach, {}, loaded.copies, low)
     for j in loaded.copies:
         tree._tighten(j)
@@ -211,9 +211,9 @@ def test_the_cache_of_blocks_stays_small(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(deep_program, "MOST_BLOCKS", 2)
     loaded = Loaded(problem_of(0, "l1"), 1.2)
     for cutoff in (1.0, 1.05, 1.1, 1.15, 1.2):
-        reach = loaded.part.within(loaded.hunt.moves, cutoff)
+        reach = loaded.part.within(loaded.search.moves, cutoff)
         assert reach is not None
-        loaded.tree.blocks.assemble(reach, {}, loaded.copies, loaded.hunt.moves.low)
+        loaded.tree.blocks.assemble(reach, {}, loaded.copies, loaded.search.moves.low)
         assert len(loaded.tree.blocks._known) <= 2
 
 
@@ -233,5 +233,5 @@ def test_ranges_are_computed_again_for_a_larger_cutoff() -> None:
 @pytest.mark.parametrize("distance", DISTANCES)
 def test_the_first_bound_is_below_every_region(distance: str) -> None:
     problem = problem_of(1, distance)
-    hunt = Hunt.begin(problem, Referee(problem), Clock(10.0), 0)
-    assert 0.0 < first_bound(hunt) <= closest_on_rays(problem)
+    search = NetworkSearch.begin(problem, Referee(problem), Clock(10.0), 0)
+    assert 0.0 < first_bound(search) <= closest_on_rays(problem)

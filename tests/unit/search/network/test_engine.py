@@ -12,14 +12,14 @@ from elbowroom.numerics import TOLERANCES
 from elbowroom.problem import Box, Feature, RecourseProblem, Space
 from elbowroom.result import Certificate, Undecided
 from elbowroom.search.contract import Clock
-from elbowroom.search.network.candidates import LEAST_SAFETY, Hunt
+from elbowroom.search.network.candidates import LEAST_SAFETY, NetworkSearch
 from elbowroom.search.network.convex_concave import improve
 from elbowroom.search.network.engine import EASY, _closes_at_once
-from elbowroom.search.network.region import Part
+from elbowroom.search.network.part import Part
 from elbowroom.search.network.shallow import ShallowTree
 from tests.support.hostile import attack
 from tests.support.referee import Referee
-from tests.support.small_networks import network, search, truth_on_a_line
+from tests.support.small_networks import network, solve, truth_on_a_line
 
 
 def question_of(seed: int, features: int = 1, hidden: int = 6) -> RecourseProblem:
@@ -31,26 +31,26 @@ def question_of(seed: int, features: int = 1, hidden: int = 6) -> RecourseProble
     return RecourseProblem.ask(model, space, row, Box(0.1), wanted)
 
 
-def hunt_of(seed: int, features: int = 1, hidden: int = 6) -> Hunt:
+def search_of(seed: int, features: int = 1, hidden: int = 6) -> NetworkSearch:
     problem = question_of(seed, features, hidden)
-    return Hunt.begin(problem, Referee(problem), Clock(60.0), 0)
+    return NetworkSearch.begin(problem, Referee(problem), Clock(60.0), 0)
 
 
 def test_closing_at_once_never_proves_too_much() -> None:
     """On a line the truth is known: True means proven optimal, False leaves an honest bound and little work done."""
     ends = []
     for seed in range(30):
-        hunt = hunt_of(seed)
-        if not improve(hunt, hunt.problem.factual):
+        search = search_of(seed)
+        if not improve(search, search.problem.factual):
             continue
-        before = hunt.counters.get("nodes", 0.0)
-        closed = _closes_at_once(hunt)
+        before = search.counters.get("nodes", 0.0)
+        closed = _closes_at_once(search)
         ends.append(closed)
-        truth = truth_on_a_line(hunt.problem)
-        assert hunt.counters["nodes"] - before <= EASY
-        assert hunt.lower_bound <= truth * (1.0 + 1e-9)
+        truth = truth_on_a_line(search.problem)
+        assert search.counters["nodes"] - before <= EASY
+        assert search.lower_bound <= truth * (1.0 + 1e-9)
         if closed:
-            assert hunt.best_distance <= truth * (1.0 + TOLERANCES.continuous_gap)
+            assert search.best_distance <= truth * (1.0 + TOLERANCES.continuous_gap)
     assert any(ends)
 
 
@@ -58,64 +58,64 @@ def test_closing_at_once_says_no_while_a_better_centre_may_exist() -> None:
     """A best centre that is far too far away must not count as proven."""
     open_ends = 0
     for seed in range(12):
-        hunt = hunt_of(seed, features=3, hidden=12)
-        exact = search(hunt.problem)
+        search = search_of(seed, features=3, hidden=12)
+        exact = solve(search.problem)
         if exact.center is None:
             continue
-        best = hunt.problem.measure(exact.center)
-        hunt.referee.center, hunt.referee.distance = exact.center, 3.0 * best  # as if only a poor one were known
-        if _closes_at_once(hunt):
-            assert hunt.best_distance <= best * (1.0 + TOLERANCES.continuous_gap)  # it was found on the way
+        best = search.problem.measure(exact.center)
+        search.referee.center, search.referee.distance = exact.center, 3.0 * best  # as if only a poor one were known
+        if _closes_at_once(search):
+            assert search.best_distance <= best * (1.0 + TOLERANCES.continuous_gap)  # it was found on the way
         else:
             open_ends += 1
-        assert hunt.lower_bound <= best * (1.0 + 1e-9)
+        assert search.lower_bound <= best * (1.0 + 1e-9)
     assert open_ends
 
 
 def test_the_aim_has_a_floor() -> None:
-    hunt = hunt_of(0)
-    aims = [hunt.safety]
-    while hunt.aim_lower():
-        aims.append(hunt.safety)
+    search = search_of(0)
+    aims = [search.safety]
+    while search.aim_lower():
+        aims.append(search.safety)
         assert len(aims) < 100
     assert aims == sorted(aims, reverse=True)
-    assert aims[-1] == max(LEAST_SAFETY, hunt.rounding) > 0.0
-    assert not hunt.aim_lower() and hunt.safety == aims[-1]
-    hunt.rounding = 1e-3  # margins below their own rounding mean nothing
-    hunt.safety = 1e-5
-    assert not hunt.aim_lower() and hunt.safety == 1e-5
+    assert aims[-1] == max(LEAST_SAFETY, search.rounding) > 0.0
+    assert not search.aim_lower() and search.safety == aims[-1]
+    search.rounding = 1e-3  # margins below their own rounding mean nothing
+    search.safety = 1e-5
+    assert not search.aim_lower() and search.safety == 1e-5
 
 
 def test_undecided_candidates_do_not_wear_the_aim_away() -> None:
     """A judge that never decides: every candidate asks for less margin, down to the floor and no further."""
-    hunt = hunt_of(1, features=2)
-    hunt = replace(hunt, referee=Referee(hunt.problem, lambda center, seconds: Undecided("never", 0.0)))
-    tree = ShallowTree(hunt)
+    search = search_of(1, features=2)
+    search = replace(search, referee=Referee(search.problem, lambda center, seconds: Undecided("never", 0.0)))
+    tree = ShallowTree(search)
     tree.cutoff = 10.0
     tree.loose = np.inf
-    part = Part.everything(hunt.moves)
-    v, before = hunt.moves.low, hunt.safety
+    part = Part.everything(search.moves)
+    v, before = search.moves.low, search.safety
     for _ in range(100):
-        assert not tree._candidate(part, v, hunt.moves.point(v), 0.0)
-    assert before > hunt.safety >= max(LEAST_SAFETY, hunt.rounding)
+        assert not tree._candidate(part, v, search.moves.point(v), 0.0)
+    assert before > search.safety >= max(LEAST_SAFETY, search.rounding)
 
 
 def test_the_floor_does_not_change_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Even with the smallest aim from the start the answer is certified and optimal, or proven not to exist."""
-    begin, hunts = Hunt.begin, []
+    begin, searches = NetworkSearch.begin, []
 
-    def begin_at_the_floor(*question: Any) -> Hunt:
-        hunts.append(begin(*question))
-        while hunts[-1].aim_lower():
+    def begin_at_the_floor(*question: Any) -> NetworkSearch:
+        searches.append(begin(*question))
+        while searches[-1].aim_lower():
             pass
-        return hunts[-1]
+        return searches[-1]
 
-    monkeypatch.setattr(Hunt, "begin", begin_at_the_floor)
+    monkeypatch.setattr(NetworkSearch, "begin", begin_at_the_floor)
     regions = 0
     for seed in range(8):
         problem = question_of(seed)
-        truth, found = truth_on_a_line(problem), search(problem)
-        assert hunts[-1].safety < 1e-10
+        truth, found = truth_on_a_line(problem), solve(problem)
+        assert searches[-1].safety < 1e-10
         assert found.lower_bound <= truth * (1.0 + 1e-9)
         if np.isinf(truth):
             assert found.center is None
@@ -125,7 +125,7 @@ def test_the_floor_does_not_change_answers(monkeypatch: pytest.MonkeyPatch) -> N
         assert isinstance(found.certificate, Certificate)
         assert truth * (1.0 - 1e-9) <= found.distance <= truth * (1.0 + TOLERANCES.continuous_gap)
         assert found.lower_bound >= found.distance * (1.0 - TOLERANCES.continuous_gap)
-    assert len(hunts) == 8
+    assert len(searches) == 8
     assert regions >= 5
 
 
@@ -138,7 +138,7 @@ def test_a_centre_on_the_boundary_is_polished_nearby(seed: int) -> None:
     row = np.where(rng.random(10) < 0.6, np.round(rng.random(10)), rng.random(10))
     wanted = 1 - int(model.info.labels_of(model.scores(row[None]))[0])
     problem = RecourseProblem.ask(model, space, row, Box(0.1), wanted)
-    found = search(problem)
+    found = solve(problem)
     assert found.center is not None
     assert found.lower_bound >= problem.measure(found.center) * (1.0 - TOLERANCES.continuous_gap)
     attack(lambda X: model.info.labels_of(model.scores(X)), problem.body(found.center), wanted)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from elbowroom.search.network.program import INFINITY, LinearProgram, Rows
+from elbowroom.search.network.program import INFINITY, LinearProgram, SparseRows
 
 
 def loaded(rng: np.random.Generator) -> LinearProgram:
@@ -52,7 +52,7 @@ def test_an_empty_row_that_cannot_hold() -> None:
 def test_sparse_rows_are_the_dense_ones(seed: int) -> None:
     rng = np.random.default_rng(seed)
     parts = [rng.normal(size=(k, 6)) * (rng.random((k, 6)) < 0.4) for k in (3, 0, 4, 1)]
-    joined, dense = Rows.join([Rows.of(part) for part in parts]), np.vstack(parts)
+    joined, dense = SparseRows.join([SparseRows.of(part) for part in parts]), np.vstack(parts)
     y = rng.normal(size=8)
     combined, sizes = joined.combined(y, 6)
     assert len(joined) == 8

@@ -23,7 +23,7 @@ from tests.support.hostile import attack
 from tests.support.referee import Engine, Referee, Run, run_engine
 from tests.support.small_networks import (
     network,
-    search,
+    solve,
     truth_on_a_line,
     truth_on_whole_numbers,
 )
@@ -58,7 +58,7 @@ def test_one_feature(seed: int) -> None:
     problem = RecourseProblem.ask(
         model, Space((feature,)), [rng.uniform(-2, 2)], rooms[seed % 5], distance=DISTANCES[seed % 3]
     )
-    check(problem, search(problem), truth_on_a_line(problem))
+    check(problem, solve(problem), truth_on_a_line(problem))
 
 
 def whole_problem(seed: int) -> RecourseProblem:
@@ -85,7 +85,7 @@ def whole_problem(seed: int) -> RecourseProblem:
 def test_whole_columns(seed: int) -> None:
     problem = whole_problem(seed)
     if problem.trouble is None:
-        check(problem, search(problem), truth_on_whole_numbers(problem))
+        check(problem, solve(problem), truth_on_whole_numbers(problem))
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -102,7 +102,7 @@ def test_one_hot_groups(seed: int) -> None:
         float(rng.choice([0.0, 1.0])), categories={"city": ("any", "fixed")[seed % 2]}
     )
     problem = RecourseProblem.ask(model, space, row, room, distance=DISTANCES[rng.integers(3)])
-    check(problem, search(problem), truth_on_whole_numbers(problem))
+    check(problem, solve(problem), truth_on_whole_numbers(problem))
 
 
 def test_same_seed_same_answer() -> None:
@@ -110,7 +110,7 @@ def test_same_seed_same_answer() -> None:
     model = network(rng, 3, (6,))
     space = Space(tuple(Feature(f"x{i}", lower=-2, upper=2) for i in range(3)))
     problem = RecourseProblem.ask(model, space, [0.1, 0.2, -0.3], Box(0.05))
-    first, second = search(problem), search(problem)
+    first, second = solve(problem), solve(problem)
     assert first.lower_bound == second.lower_bound
     assert first.counters == second.counters
     assert (first.center is None) == (second.center is None)
@@ -123,8 +123,8 @@ def test_no_time_is_honest() -> None:
     model = network(rng, 3, (6, 6))
     space = Space(tuple(Feature(f"x{i}", lower=-2, upper=2) for i in range(3)))
     problem = RecourseProblem.ask(model, space, [0.1, 0.2, -0.3], Box(0.05))
-    outcome = search(problem, seconds=0.0)
-    exact = search(problem)
+    outcome = solve(problem, seconds=0.0)
+    exact = solve(problem)
     truth = problem.measure(exact.center) if exact.center is not None else np.inf
     assert outcome.lower_bound <= truth
     if outcome.center is None:
@@ -137,7 +137,7 @@ def test_a_judge_that_refuses_everything_gives_no_answer() -> None:
     model = network(rng, 2, (4,))
     space = Space(tuple(Feature(f"x{i}", lower=-2, upper=2) for i in range(2)))
     problem = RecourseProblem.ask(model, space, [0.1, 0.2], Box(0.05))
-    exact = search(problem)
+    exact = solve(problem)
     busy = Referee(problem, lambda center, seconds: Undecided("busy"))
     outcome = run_engine(Engine.NETWORK, problem, busy, seconds=5.0)
     assert outcome.center is None

@@ -97,7 +97,7 @@ class Stage(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Front:
+class Preprocessing:
     """Raw column names and the stages in front of the model that is being read."""
 
     names: tuple[str, ...]
@@ -108,8 +108,8 @@ class Front:
         """Number of raw columns."""
         return len(self.names)
 
-    def behind(self, stage: Stage) -> Front:
-        return Front(self.names, (*self.stages, stage))
+    def behind(self, stage: Stage) -> Preprocessing:
+        return Preprocessing(self.names, (*self.stages, stage))
 
     @property
     def scaling(self) -> Scaling:

@@ -15,7 +15,7 @@ from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, MinMaxScale
 from sklearn.tree import DecisionTreeClassifier
 
 from elbowroom.importers import open_model
-from elbowroom.importers.front import Front, Scaling
+from elbowroom.importers.preprocessing import Preprocessing, Scaling
 from elbowroom.importers.tree_builder import at_most, float32_at_most
 from elbowroom.models import LinearModel, ReluNetwork, TreeEnsemble
 from elbowroom.numerics import Floats, next_down, next_up
@@ -54,14 +54,14 @@ FRONTS: dict[str, Any] = {
 }
 
 
-def _fit(front: Any, model: Any) -> Any:
+def _fit(preprocessing: Any, model: Any) -> Any:
     import warnings
 
     from sklearn.base import clone
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return make_pipeline(clone(front), model).fit(X.copy(), Y)
+        return make_pipeline(clone(preprocessing), model).fit(X.copy(), Y)
 
 
 @pytest.mark.parametrize("name", FRONTS)
@@ -72,7 +72,7 @@ def test_every_cut_is_the_last_float_that_goes_left(name: str) -> None:
     tree = pipeline[-1].tree_
     inner = np.flatnonzero(tree.children_left >= 0)
     assert inner.size >= 3
-    source = open_model(pipeline, replay=False).original.front.scaling.source
+    source = open_model(pipeline, replay=False).original.preprocessing.scaling.source
     for node in inner:
         raw = int(source[tree.feature[node]])
         assert raw == parsed.feature[node]
@@ -130,10 +130,10 @@ def test_dropped_columns_stay_in_the_model_without_weight() -> None:
 
 
 def test_plain_cuts_fold_the_cast() -> None:
-    front = Front(("a", "b"))
+    preprocessing = Preprocessing(("a", "b"))
     threshold = np.array([0.1, 1.0, 16777217.0, np.inf, -0.0, 1e-46, -1e39])
     column = np.array([0, 1, 0, 1, 0, 1, 0])
-    raw, cut = front.cuts(column, threshold, float32_at_most)
+    raw, cut = preprocessing.cuts(column, threshold, float32_at_most)
     assert raw.tolist() == column.tolist()
     finite = np.isfinite(cut)
     assert finite.tolist() == [True, True, True, False, True, True, True]
@@ -142,12 +142,12 @@ def test_plain_cuts_fold_the_cast() -> None:
         assert (cut[finite].astype(np.float32) <= threshold[finite]).all()
         assert (next_up(cut[finite]).astype(np.float32) > threshold[finite]).all()
     assert cut[0] != 0.1
-    _, same = front.cuts(column, threshold, at_most)
+    _, same = preprocessing.cuts(column, threshold, at_most)
     assert np.array_equal(same, threshold)
 
 
 def test_no_splits_at_all() -> None:
-    raw, cut = Front(("a",)).cuts(np.empty(0, dtype=np.int64), np.empty(0), at_most)
+    raw, cut = Preprocessing(("a",)).cuts(np.empty(0, dtype=np.int64), np.empty(0), at_most)
     assert raw.size == cut.size == 0
 
 

@@ -95,11 +95,11 @@ def one_hot_groups(one_hot: object) -> dict[str, tuple[str, ...]]:
 def by_name(given: object, known: Sequence[str], what: str) -> dict[str, Any]:
     if not isinstance(given, Mapping):
         raise InputError(f"{what}={given!r}: give a mapping from column name to value")
-    named(given, known, what)
+    known_names(given, known, what)
     return {str(name): value for name, value in given.items()}
 
 
-def named(given: Iterable[str], known: Sequence[str], what: str) -> set[str]:
+def known_names(given: Iterable[str], known: Sequence[str], what: str) -> set[str]:
     if not is_list(given):
         raise InputError(f"{what}={given!r}: give a list of column names")
     names = {str(g) for g in given}
@@ -145,7 +145,7 @@ def seconds_of(time_limit: object) -> float:
     return number(time_limit, "time_limit")
 
 
-def switch(value: object, what: str) -> bool:
+def parse_bool(value: object, what: str) -> bool:
     """A yes or a no; anything else that Python could read as one is a mistake."""
     if not isinstance(value, (bool, np.bool_)):
         raise InputError(f"{what}={value!r} must be True or False")
