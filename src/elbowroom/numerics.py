@@ -1,4 +1,4 @@
-"""Floating point without guessing: next-float steps, exact half lines, directed rounding, and every tolerance.
+"""Floating point without guessing: next-float steps, exact half lines, directed rounding, and promised tolerances.
 
 All proofs of this package are about real numbers, all models compute in float64 or float32. This module is the bridge:
 
@@ -24,18 +24,22 @@ Bools = npt.NDArray[np.bool_]
 
 EPS: Final = float(np.finfo(np.float64).eps)  # 2^-52, twice the unit roundoff: every use below is generous by 2
 TINY: Final = float(np.finfo(np.float64).tiny)
-WHOLE_SPACING: Final = 2.0**52  # from here on neighbouring floats are whole numbers
 BIGGEST: Final = float(np.finfo(np.float64).max)
+SMALLEST: Final = 5e-324  # the smallest positive float
+NONZERO: Final = 1e-300  # least divisor where a divisor may be 0: quotients stay finite
+WHOLE_SPACING: Final = 2.0**52  # from here on neighbouring floats are whole numbers
 
 
 @dataclass(frozen=True)
 class Tolerances:
-    """Every tolerance of the product. None of them can make a region valid: validity is decided by the judge alone."""
+    """The tolerances that are promised to users; those of one engine or judge are in its own files.
+
+    None of them can make a region valid: validity is decided by the judge alone.
+    """
 
     optimal_gap: float = 1e-9  # relative gap up to which a discrete search calls its answer OPTIMAL
     continuous_gap: float = 1e-4  # the same for searches over continuous positions (balls on trees, networks)
     solver_feasibility: float = 1e-10  # asked of LP solvers; answers are repaired and judged afterwards
-    judge_gap: float = 1e-12  # how much larger than the stated ball or diamond the judged one is
     radius_gap: float = 1e-6  # relative width at which a two-sided radius counts as found
 
 
@@ -61,10 +65,9 @@ def next_down(x: npt.ArrayLike) -> Floats:
 
 
 def next_value(x: npt.ArrayLike, whole: npt.ArrayLike) -> Floats:
-    """The next larger float64, or the whole number after a whole number where ``whole``."""
+    """The next value of a column after x: the next float, or the next whole number where the column is ``whole``."""
     x = np.asarray(x, dtype=np.float64)
-    after = next_up(x)
-    return np.where(np.asarray(whole) & (np.abs(x) < WHOLE_SPACING), x + 1.0, after)
+    return np.where(np.asarray(whole) & (np.abs(x) < WHOLE_SPACING), np.floor(x) + 1.0, next_up(x))
 
 
 def ordinal(x: npt.ArrayLike) -> Ints:
@@ -127,11 +130,6 @@ def room_ends(
     low, high = np.maximum(low, lower), np.minimum(high, upper)
     low, high = np.where(whole, np.ceil(low), low), np.where(whole, np.floor(high), high)
     return np.minimum(low, center), np.maximum(high, center)
-
-
-def sum_up(x: Floats, axis: int | None = None) -> Floats:
-    """An upper bound on the real sum of nonnegative floats."""
-    return np.asarray(np.sum(x, axis=axis) * (1.0 + gamma(x.size + 2)) + TINY)
 
 
 def sums_are_exact(values: Floats, terms: int) -> bool:

@@ -11,14 +11,17 @@ from hypothesis import strategies as st
 
 from elbowroom.numerics import (
     EPS,
+    WHOLE_SPACING,
     from_ordinal,
     gamma,
     inner_interval,
     last_float_where,
     next_up,
+    next_value,
     ordinal,
     smallest_quantum,
     sums_are_exact,
+    two_sum,
 )
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
@@ -83,3 +86,20 @@ def test_exact_sums() -> None:
     assert not sums_are_exact(np.array([0.1, 0.7]), 10)
     assert smallest_quantum(np.array([0.75, 6.0])) == 0.25
     assert smallest_quantum(np.array([0.0])) == 0.0
+
+
+def test_the_next_value_of_a_column() -> None:
+    """The next float; in a whole column the next whole number, which far out is the next float."""
+    values = np.array([-(2.0**60), -3.0, -0.0, 2.5, 7.0, WHOLE_SPACING, 2.0**60])
+    assert (next_value(values, False) == np.nextafter(values, np.inf)).all()
+    whole = next_value(values, True)
+    assert whole[1:5].tolist() == [-2.0, 1.0, 3.0, 8.0]
+    assert (whole == np.floor(whole)).all() and (whole > values).all()
+    assert (whole[[0, -1]] == np.nextafter(values[[0, -1]], np.inf)).all()
+
+
+def test_two_sum_is_exact() -> None:
+    rng = np.random.default_rng(8)
+    a, b = (rng.normal(size=500) * 10.0 ** rng.integers(-20, 20, 500) for _ in range(2))
+    for x, y, s, e in zip(a, b, *two_sum(a, b), strict=True):
+        assert s == x + y and Fraction(x) + Fraction(y) == Fraction(s) + Fraction(e)

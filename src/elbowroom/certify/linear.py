@@ -23,7 +23,7 @@ import numpy as np
 from elbowroom.certify.linear_shapes import ShiftProblem, ShiftVerdict, largest_gain
 from elbowroom.models.linear import Affine, LinearModel
 from elbowroom.models.margins import linear_margins
-from elbowroom.numerics import Bools, Floats
+from elbowroom.numerics import SMALLEST, Bools, Floats
 from elbowroom.problem.body import Body
 from elbowroom.problem.shapes import Shape, is_round
 from elbowroom.problem.target import Target
@@ -74,7 +74,7 @@ def judge_linear(model: LinearModel, target: Target, body: Body, deadline: float
         if gain.point is not None:
             label = model.info.classes[int(model.info.labels_of(model.scores(gain.point[None]))[0])]
             return Counterexample(
-                gain.point, label, min(_down(row.margin(gain.point)), -5e-324), time.perf_counter() - start
+                gain.point, label, min(_down(row.margin(gain.point)), -SMALLEST), time.perf_counter() - start
             )
         if gain.lost is None:
             reason = gain.reason

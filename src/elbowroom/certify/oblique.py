@@ -27,7 +27,7 @@ from elbowroom.certify.attack import snap
 from elbowroom.certify.inputs import InputSet
 from elbowroom.models import ObliqueEnsemble
 from elbowroom.models.margins import tree_margins
-from elbowroom.numerics import Bools, Floats, Ints, gamma
+from elbowroom.numerics import SMALLEST, Bools, Floats, Ints, gamma
 from elbowroom.problem import Body, Shape, Target, allowed_categories, shapes
 from elbowroom.result import Certificate, Counterexample, Undecided, Verdict
 
@@ -64,7 +64,7 @@ def judge_oblique(model: ObliqueEnsemble, target: Target, body: Body, deadline: 
                 margin = min(margin, question.settle(float(margins.base[rival]), float(margins.slack[rival])))
     except _Refuted as refuted:
         label = model.info.classes[int(model.info.labels_of(model.scores(refuted.point[None]))[0])]
-        return Counterexample(refuted.point, label, min(refuted.margin, -5e-324), time.perf_counter() - began)
+        return Counterexample(refuted.point, label, min(refuted.margin, -SMALLEST), time.perf_counter() - began)
     except _Unsettled as unsettled:
         return Undecided(str(unsettled), time.perf_counter() - began)
     seconds = time.perf_counter() - began

@@ -10,8 +10,8 @@ ones from above:
 * otherwise the tree with the widest spread of values is resolved: one child per leaf, the smallest value first.
 
 A range, or a leaf within it, whose nearest point to the centre costs more than the budget of the ball or diamond is
-left out; the comparison allows enough for rounding that nothing inside is ever left out. At the end of
-every path each tree has one leaf, both sums are the same number, and the question is settled.
+left out; the comparison allows enough for rounding that nothing inside is ever left out. At the end of every path each
+tree has one leaf, both sums are the same number, and the question is settled.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ SHAPES: Final = (Shape.BOX, Shape.BALL, Shape.DIAMOND)
 _MOST_TARGETS = 4  # of one model whose margins are remembered
 _REMEMBERED: WeakKeyDictionary[TreeEnsemble, dict[tuple[int, float | None], TreeMargins]] = WeakKeyDictionary()
 _SHARE = 20_000_000  # leaf comparisons between two looks at the clock
+COST_ROUNDING: Final = 1e-12  # of each term of a cost; plenty for a few roundings
 _ASSUMPTIONS = (
     "rows are handed to the model as float64 numbers",
     "the parsed trees are the model's trees: checked by replay when the model was read",
@@ -93,8 +94,8 @@ def _smallest_margin(
     """A lower bound >= 0 on margin - slack over the body, or a point where it is negative, or None: out of time."""
     order, tree_start = _by_value(cells, value)
     n_leaves, n_active, n_trees = order.size, cells.columns.size, tree_start.size - 1
-    # Costs are sums of at most n_active nonnegative terms, each correct to a few roundings: 1e-12 per term is plenty.
-    limit = 1.0 + 1e-12 * (n_active + 4) if is_round(body.shape) else math.inf
+    # Costs are sums of at most n_active nonnegative terms, each correct to a few roundings.
+    limit = 1.0 + COST_ROUNDING * (n_active + 4) if is_round(body.shape) else math.inf
     # One more tree with a single leaf of value 0: resolving it makes the whole region the first range that is judged.
     sorted_value = np.append(value[cells.rows], 0.0)
     arrays = CellArrays(

@@ -33,23 +33,6 @@ class Affine:
         slack = gamma(weight.shape[1] + 4)
         return cls(weight, bias, np.abs(weight) * slack, np.abs(bias) * slack)
 
-    @classmethod
-    def after_scaling(cls, weight: Floats, bias: Floats, factor: Floats, offset: Floats) -> Affine:
-        """The map W (factor * x + offset) + b, where factor * x + offset took at most four roundings per entry.
-
-        Scalers compute (x - mean) / scale or x * scale + min: both are factor * x + offset with an error of at most
-        gamma(4) (|factor x| + |offset|). Folding in float64 costs a few roundings more; all are counted.
-        """
-        weight = np.array(weight, dtype=np.float64)
-        slack = gamma(2 * weight.shape[1] + 16)
-        size = np.abs(weight)
-        return cls(
-            weight * factor,
-            weight @ offset + bias,
-            size * np.abs(factor) * slack,
-            (size @ np.abs(offset) + np.abs(bias)) * slack,
-        )
-
     def __call__(self, x: Floats) -> Floats:
         return x @ self.weight.T + self.bias
 

@@ -13,7 +13,7 @@ from typing import Final
 
 import numpy as np
 
-from elbowroom.models.base import Decision, Link, Model, ModelInfo
+from elbowroom.models.base import Decision, Link, ModelInfo
 from elbowroom.models.linear import Affine, LinearModel
 from elbowroom.models.network import ReluNetwork
 from elbowroom.models.oblique import ObliqueEnsemble
@@ -184,15 +184,3 @@ def holds_probability(info: ModelInfo, probability: float | None) -> str | None:
             f"{info.source} is a softmax over {len(info.classes)} classes, where a probability threshold is not linear"
         )
     return None
-
-
-def margins_of(
-    model: Model, target: int, probability: float | None = None
-) -> AffineMargins | NetworkMargins | TreeMargins:
-    match model:
-        case LinearModel():
-            return linear_margins(model, target, probability)
-        case ReluNetwork():
-            return network_margins(model, target, probability)
-        case TreeEnsemble() | ObliqueEnsemble():
-            return tree_margins(model, target, probability)

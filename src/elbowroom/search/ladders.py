@@ -12,12 +12,10 @@ from functools import cached_property
 from typing import Final, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
-from elbowroom.numerics import Floats, from_ordinal, inner_interval, next_down, next_up, ordinal
+from elbowroom.numerics import Floats, from_ordinal, inner_interval, next_down, next_up, next_value, ordinal
 
 FAR: Final = 2.0**40  # in units of the scale: how far a side without a limit goes
-WHOLE_SPACING: Final = 2.0**52  # from here on neighbouring floats are whole numbers
 FARTHEST: Final = 2.0**120  # in raw units: models that compute in float32 still accept such numbers
 
 
@@ -102,13 +100,6 @@ def width_to(center: float, limit: float) -> float:
     return float(next_up(limit - center))
 
 
-def after(value: npt.ArrayLike, whole: bool) -> Floats:
-    """The next value after ``value``: the next float, or the next whole number."""
-    if not whole:
-        return next_up(value)
-    return np.where(np.abs(value) < WHOLE_SPACING, np.floor(value) + 1.0, next_up(value))
-
-
 def cell_widths(cuts: Floats, sign: int, center: float, edge: float, limit: float, whole: bool) -> Floats:
     """For every cell between ``edge`` and ``limit`` (with the rest of the cell in which the edge lies, without the one
     that holds the limit): the largest width that ends in it.
@@ -117,7 +108,7 @@ def cell_widths(cuts: Floats, sign: int, center: float, edge: float, limit: floa
     width that does not reach beyond b is the last float w with c + w < next(b).
     """
     lasts = np.floor(cuts) if whole else cuts
-    ends = lasts if sign > 0 else -after(lasts, whole)
+    ends = lasts if sign > 0 else -next_value(lasts, whole)
     ends = np.unique(ends[(ends > edge) & (ends < limit)])
     if whole:
         return ends - center

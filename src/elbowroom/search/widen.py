@@ -26,7 +26,7 @@ import numpy as np
 
 from elbowroom.errors import InputError
 from elbowroom.models import LinearModel, Model, ObliqueEnsemble, ReluNetwork, TreeEnsemble
-from elbowroom.numerics import Floats
+from elbowroom.numerics import Floats, next_value
 from elbowroom.problem import Body, Box, RecourseProblem, Shape, Walls
 from elbowroom.problem.parsing import is_sequence, known_names
 from elbowroom.problem.shapes import check_known
@@ -44,7 +44,7 @@ from elbowroom.result import (
 )
 from elbowroom.result.widening import OPEN_FROM
 from elbowroom.search.contract import Clock
-from elbowroom.search.ladders import FAR, EveryFloat, EveryWhole, Ladder, Listed, after, cell_widths, horizon, width_to
+from elbowroom.search.ladders import FAR, EveryFloat, EveryWhole, Ladder, Listed, cell_widths, horizon, width_to
 
 AcceptBody: TypeAlias = Callable[[Body, float], Verdict]  # the judge, with a time limit in seconds
 
@@ -330,7 +330,7 @@ def _new_part(old: Body, new: Body, f: int, sign: int) -> Body:
     """The points of the larger box that are not in the smaller one: a box as well, as they differ in one side."""
     lower, upper, center = new.lower.copy(), new.upper.copy(), new.center.copy()
     if sign > 0:
-        lower[f] = center[f] = after(old.upper[f], bool(new.whole[f]))
+        lower[f] = center[f] = next_value(old.upper[f], bool(new.whole[f]))
     else:
-        upper[f] = center[f] = -after(-old.lower[f], bool(new.whole[f]))
+        upper[f] = center[f] = -next_value(-old.lower[f], bool(new.whole[f]))
     return replace(new, lower=lower, upper=upper, center=center)

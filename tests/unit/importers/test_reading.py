@@ -24,7 +24,6 @@ from sklearn.utils import all_estimators
 from elbowroom.importers import open_model, read_model, supported_models
 from elbowroom.importers.table import READERS, UNFOLDERS
 from elbowroom.models import Decision, LinearModel, Link, ReluNetwork, TreeEnsemble
-from elbowroom.models.margins import margins_of
 from tests.support.importer_cases import fitted, table
 
 FRAME, Y = table("cancer")
@@ -72,7 +71,6 @@ def test_one_class_models_always_give_their_class(model: Any) -> None:
     assert parsed.info.decision is Decision.ARGMAX
     assert parsed.scores(X).shape == (len(X), 1)
     assert set(parsed.info.labels_of(parsed.scores(X)).tolist()) == {0}
-    assert len(margins_of(parsed, 0).slack) == 0  # no rival: nothing to hold
 
 
 def test_a_single_leaf() -> None:

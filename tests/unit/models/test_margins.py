@@ -121,9 +121,7 @@ def test_labels_are_found_by_equality_but_not_across_types() -> None:
 
 def test_affine_composition_covers_both_errors() -> None:
     rng = np.random.default_rng(3)
-    first = Affine.after_scaling(
-        rng.normal(size=(4, 3)), rng.normal(size=4), rng.uniform(1e-3, 1e3, 3), rng.normal(size=3)
-    )
+    first = Affine.exact(rng.normal(size=(4, 3)), rng.normal(size=4))
     second = Affine.exact(rng.normal(size=(2, 4)), rng.normal(size=2))
     both = first.then(second)
     for x in rng.normal(size=(200, 3)) * 100:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from elbowroom.numerics import Floats, Ints, next_down, next_up
+from elbowroom.numerics import Floats, Ints, next_down, next_up, two_sum
 from elbowroom.problem import RecourseProblem
 from elbowroom.search.adversarial.scenario import Scenario
 from elbowroom.search.program import Builder
@@ -20,9 +20,7 @@ def breakpoints(problem: RecourseProblem, scenario: Scenario, feature: Ints, cut
     """
     shift, whole = scenario.shift[feature], problem.space.whole_center[feature]
     edge = np.where(shift >= 0, next_up(cut), cut)
-    total = edge - shift  # TwoSum: edge - shift = total + error, exactly
-    part = total - edge
-    error = (edge - (total - part)) + (-shift - part)
+    total, error = two_sum(edge, -shift)
     strictly_below = np.where(error > 0, total, next_down(total))
     at_most = np.where(error >= 0, total, next_down(total))
     found = np.where(shift >= 0, strictly_below, at_most)
