@@ -74,8 +74,8 @@ def finder(reach: Reach) -> Finder:
     """The adversary of a kind of room: a kernel (model, question, limit, stack, work, where).
 
     The caller puts the range into row 0 of the stack; a bad sub-range within reach is left there. ``work[0]`` counts
-    sub-ranges over all calls. ``reach(model, where, stack, top)`` cuts what is out of reach off the sub-range on top; False
-    if all of it is. (A kernel as an argument of a kernel could not be kept on disk: hence one adversary per reach.)
+    sub-ranges over all calls. ``reach(model, where, stack, top)`` cuts what is out of reach off the sub-range on top and off
+    its leaves; False if all of it is. (A kernel as an argument of a kernel could not be kept on disk: hence one adversary per reach.)
     """
 
     @inner_kernel

@@ -1,0 +1,125 @@
+"""The driver alone, with kernels that follow a script: what it does with every way in which they stop."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from elbowroom.numerics import Floats, Ints
+from elbowroom.search.contract import Clock
+from elbowroom.search.trees.boxes.regions import Regions
+from elbowroom.search.trees.drive import Drive, Schedule
+from elbowroom.search.trees.heap import Nodes, Range
+from elbowroom.search.trees.memory import TreeMemory
+from elbowroom.search.trees.question.layout import Layout, lay_out
+from elbowroom.search.trees.stop import STOP
+from tests.support.referee import Referee
+from tests.support.small_questions import hard_question
+
+
+class Script:
+    """Kernels that work on all nodes of their share, then stop as the script says."""
+
+    schedule = Schedule(
+        first_nodes=10, neighbourhood_nodes=5, first_share=4, rows_per_split=2, rows_of_neighbourhood=16
+    )
+    kind: npt.DTypeLike = np.int32
+    row: Floats | None = None
+    out_of_time = False
+    held_key = math.inf
+
+    def __init__(self, layout: Layout, stops: Iterator[int]) -> None:
+        self.layout, self.question, self.stops = layout, layout.question, stops
+        self.home, self.root_low, self.root_high = self.question.home, layout.root_low, layout.root_high
+        self.regions = Regions.of(self.question)
+        self.nodes = self.longer = 0
+        self.pools: list[int] = []
+
+    def drop_held(self) -> None:
+        pass
+
+    def expand(self, nodes: Nodes, budget: float, share: int) -> int:
+        self.nodes += share
+        self.pools.append(nodes.note.size)
+        return next(self.stops)
+
+    def look_longer(self) -> None:
+        self.longer += 1
+
+    def total(self, x: Range) -> float:
+        return 1.0
+
+    def center(self, x: Range) -> Floats:
+        return self.layout.center(x)
+
+    def learn_cell(self, cell: Ints) -> None:
+        pass
+
+    def counters(self) -> dict[str, float]:
+        return {"nodes": float(self.nodes)}
+
+
+class Told:
+    """A strategy that writes down what it is told."""
+
+    method, tolerance, unaccepted = "script", 1e-9, "none accepted"
+
+    def __init__(self, kernels: Script, n_waves: int = 1) -> None:
+        self.kernels, self.n_waves = kernels, n_waves
+        self.waves_at: list[int] = []
+        self.closed: list[tuple[int, bool]] = []
+
+    @property
+    def waves(self) -> tuple[Callable[[], None], ...]:
+        return (lambda: self.waves_at.append(self.kernels.nodes),) * self.n_waves
+
+    def close(self, nodes: Nodes, stop: int, main: bool) -> Nodes:
+        self.closed.append((stop, main))
+        return nodes
+
+
+def driven(*stops: int) -> tuple[Drive, Script]:
+    problem = hard_question(0)
+    memory = TreeMemory.of(problem)
+    layout = lay_out(problem, memory.dimensions)
+    assert isinstance(layout, Layout)
+    kernels = Script(layout, iter(stops))
+    return Drive(problem, Referee(problem), Clock(60.0), 0, memory, kernels, closer=0.5), kernels
+
+
+def test_every_way_to_stop_is_seen_to() -> None:
+    drive, kernels = driven(STOP.CANDIDATE, STOP.STUCK, STOP.FULL, STOP.FINE, STOP.EMPTY)
+    told = Told(kernels)
+    ending = drive.run(told)
+    assert told.closed == [(STOP.CANDIDATE, True), (STOP.FINE, True)]
+    assert kernels.longer == 1
+    assert kernels.pools == [1024, 1024, 1024, 2048, 2048]  # full: twice the room from the next call on
+    assert ending.lower_bound == math.inf  # no open node is left, and nothing is unsettled
+    assert ending.counters["nodes"] == kernels.nodes
+
+
+def test_later_waves_come_after_the_first_nodes() -> None:
+    drive, kernels = driven(*[STOP.PAUSED] * 6, STOP.EMPTY)
+    told = Told(kernels, n_waves=3)
+    drive.run(told)
+    first, second, third = told.waves_at
+    assert first == 0
+    assert kernels.schedule.first_nodes <= second < third
+
+
+def test_what_nobody_could_decide_limits_what_is_proven() -> None:
+    drive, kernels = driven(STOP.EMPTY)
+    drive.unsettled = 0.25
+    ending = drive.run(Told(kernels))
+    assert 0.25 * (1 - 1e-9) <= ending.lower_bound <= 0.25
+    assert ending.reason == "none accepted"
+
+
+def test_an_accepted_centre_counts_if_it_is_better() -> None:
+    drive, kernels = driven(STOP.EMPTY)
+    drive.best = 0.5
+    drive.judge(kernels.home)
+    assert drive.best == 0.5  # a total of 1, accepted or not, is not better
