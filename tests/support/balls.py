@@ -8,6 +8,7 @@ from elbowroom import Explainer
 from elbowroom.numerics import Floats
 from elbowroom.problem import Ball, Diamond, RecourseProblem, Space
 from elbowroom.search.trees.balls.geometry import Geometry
+from elbowroom.search.trees.balls.measure import geometry_of
 from elbowroom.search.trees.balls.regions import BallRegions, add_ball_region
 from elbowroom.search.trees.memory import TreeMemory
 from elbowroom.search.trees.question.layout import lay_out
@@ -35,7 +36,7 @@ def ball_geometry(
         memory = TreeMemory.of(problem)
         layout = lay_out(problem, memory.dimensions)
         assert not isinstance(layout, str)
-        geometry = Geometry.of(problem, layout, memory.dimensions)
+        geometry = geometry_of(problem, layout, memory.dimensions)
         if geometry.home.size == n_dims:
             return geometry
 

@@ -13,7 +13,7 @@ from elbowroom.problem import Distance, RecourseProblem
 from elbowroom.search.contract import Clock
 from elbowroom.search.trees.bad.one_hot import one_hot_possible
 from elbowroom.search.trees.balls.candidates.repair import UNFINISHED
-from elbowroom.search.trees.balls.geometry import KIND, Geometry
+from elbowroom.search.trees.balls.geometry import KIND
 from elbowroom.search.trees.balls.kernels import REPAIRED, TASK, run
 from elbowroom.search.trees.balls.limits import (
     ALLOWANCE,
@@ -25,6 +25,7 @@ from elbowroom.search.trees.balls.limits import (
     NEIGHBOURHOOD_NODES,
     STEPS_AT_ONCE,
 )  # fmt: skip
+from elbowroom.search.trees.balls.measure import geometry_of
 from elbowroom.search.trees.balls.regions import BallRegions, add_ball_region
 from elbowroom.search.trees.balls.workspace import COUNT, Workspace
 from elbowroom.search.trees.drive import Schedule
@@ -54,7 +55,7 @@ class BallKernels:
         self.power = 2 if problem.distance is Distance.L2 else 1
         self._deadline, self._reserve = clock.deadline, MOST_IN_RESERVE * clock.time_limit
         self.model, self.question = memory.ensemble, layout.question
-        self.geometry = Geometry.of(problem, layout, memory.dimensions)
+        self.geometry = geometry_of(problem, layout, memory.dimensions)
         self.home = self.geometry.home
         self.root_low, self.root_high = self._root()
         n_dims, n_words = self.home.size, self.model.everything.size

@@ -20,11 +20,7 @@ import numpy as np
 
 from elbowroom.kernels.bundle import Bundle
 from elbowroom.kernels.kernel import inner_kernel
-from elbowroom.numerics import EPS, Floats, Ints, next_value
-from elbowroom.problem import Distance, RecourseProblem
-from elbowroom.problem.shapes import is_squared
-from elbowroom.search.trees.cells.dimensions import Dimensions
-from elbowroom.search.trees.question.layout import Layout
+from elbowroom.numerics import EPS, Floats, Ints
 
 
 class _Kind(NamedTuple):
@@ -67,44 +63,6 @@ class Geometry(Bundle):
     last: Floats
     square: bool  # phi(g) = g^2, otherwise phi(g) = g: the two that kernels know, see `shapes.is_squared`
     norm: int
-
-    @classmethod
-    def of(cls, problem: RecourseProblem, layout: Layout, dimensions: Dimensions) -> Geometry:
-        columns, question = dimensions.columns, layout.question
-        n_single = int(dimensions.group_start[0])
-        whole, grouped = problem.space.whole_center[columns], np.arange(columns.size) >= n_single
-        axis = np.where(grouped, 0.0, problem.walls.up[columns])
-        kind = np.where(axis > 0.0, KIND.ROUND, KIND.STILL)
-        kind[question.free_dim] = KIND.FREE
-        lower, upper = problem.lower[columns], problem.upper[columns]
-        price = np.zeros(columns.size)
-        for b in np.flatnonzero(question.group_home >= 0):
-            price[question.block_start[b] : question.block_start[b + 1]] = question.group_price[b]
-        firsts, lasts = [], []
-        for cuts, is_whole in zip(dimensions.cuts, whole, strict=True):
-            after = next_value(cuts, is_whole)
-            firsts.append(np.concatenate([[-np.inf], after]))
-            lasts.append(np.concatenate([cuts, [np.inf]]))
-        cell_of = [np.searchsorted(cuts, [a, b]) for cuts, a, b in zip(dimensions.cuts, lower, upper, strict=True)]
-        cells = np.array(cell_of, dtype=np.int64).reshape(-1, 2)
-        return cls(
-            home=layout.idle[columns],
-            factual=problem.factual[columns],
-            kind=kind.astype(np.int64),
-            whole=whole.astype(np.int64),
-            axis=axis,
-            rate=np.where(grouped, 0.0, problem.metric.factor[columns]),
-            category_price=price,
-            lower=lower.copy(),
-            upper=upper.copy(),
-            low_cell=np.ascontiguousarray(cells[:, 0]),
-            high_cell=np.ascontiguousarray(cells[:, 1]),
-            cell_start=dimensions.cell_start,
-            first=np.concatenate([np.zeros(0), *firsts]),
-            last=np.concatenate([np.zeros(0), *lasts]),
-            square=is_squared(problem.walls.shape),
-            norm={Distance.L1: NORM.SUM, Distance.L2: NORM.SQUARES, Distance.LINF: NORM.LARGEST}[problem.distance],
-        )
 
 
 @inner_kernel

@@ -14,6 +14,7 @@ from elbowroom.problem import RecourseProblem
 from elbowroom.search.trees.bad.find import FINDING, Stack
 from elbowroom.search.trees.balls.find import find_bad_near
 from elbowroom.search.trees.balls.geometry import Geometry
+from elbowroom.search.trees.balls.measure import geometry_of
 from elbowroom.search.trees.memory import TreeMemory
 from elbowroom.search.trees.question.layout import lay_out
 from tests.support.small_models import random_trees
@@ -47,7 +48,7 @@ def test_a_bad_cell_is_found_iff_one_is_within_the_room(room: Ball | Diamond) ->
         memory = TreeMemory.of(problem)
         layout = lay_out(problem, memory.dimensions)
         assert not isinstance(layout, str)
-        geometry = Geometry.of(problem, layout, memory.dimensions)
+        geometry = geometry_of(problem, layout, memory.dimensions)
         n_dims, ensemble = geometry.home.size, memory.ensemble
         stack = blank(Stack, depth=256, dims=n_dims, words=ensemble.everything.size)
         for _ in range(10):

@@ -15,6 +15,7 @@ from elbowroom.numerics import Floats
 from elbowroom.problem import RecourseProblem
 from elbowroom.search.trees.balls.candidates.descent import nearest_around
 from elbowroom.search.trees.balls.geometry import Geometry
+from elbowroom.search.trees.balls.measure import geometry_of
 from elbowroom.search.trees.balls.regions import BallRegions
 from elbowroom.search.trees.memory import TreeMemory
 from elbowroom.search.trees.question.layout import lay_out
@@ -48,7 +49,7 @@ def test_a_descent_leaves_every_region_it_was_told_of(room: Ball | Diamond, dist
         memory = TreeMemory.of(problem)
         layout = lay_out(problem, memory.dimensions)
         assert not isinstance(layout, str)
-        geometry = Geometry.of(problem, layout, memory.dimensions)
+        geometry = geometry_of(problem, layout, memory.dimensions)
         regions = made_up_regions(random, geometry, 6)
         x = random.random(geometry.home.size)
         y = nearest_around(geometry, regions, x, 0.5)
@@ -72,7 +73,7 @@ def test_a_radius_whose_inverse_is_no_float_has_no_program(room: type[Ball] | ty
     memory = TreeMemory.of(problem)
     layout = lay_out(problem, memory.dimensions)
     assert not isinstance(layout, str)
-    geometry = Geometry.of(problem, layout, memory.dimensions)
+    geometry = geometry_of(problem, layout, memory.dimensions)
     regions = BallRegions.of(1, geometry)
     regions.first[:], regions.last[:], regions.count[0] = -np.inf, 0.0, 1
     assert nearest_around(geometry, regions, np.array([radius / 2 or radius]), 0.5) is None
