@@ -281,7 +281,9 @@ def test_check_accepts_a_true_region(files: Path) -> None:
 def test_check_refutes_a_region_of_another_model(files: Path) -> None:
     result = run("check", files / "region.json", files / "retrained.joblib", "--trust-pickle")
     assert result.exit_code == 5
-    assert "another one" in result.stdout and "refuted by a point" in result.stdout and "salary = " in result.stdout
+    assert (
+        "a different model" in result.stdout and "refuted by a point" in result.stdout and "salary = " in result.stdout
+    )
     again = run("check", files / "region.json", files / "retrained.joblib", "--trust-pickle", "--any-model", "--json")
     report = json.loads(again.stdout)
     assert again.exit_code == 5 and report["holds"] is False

@@ -133,8 +133,8 @@ def test_parts_of_a_question(make: Callable[[], object], message: str) -> None:
         ({"seed": "x"}, "seed='x'"),
         ({"seed": -1}, "seed=-1"),
         ({"room": Box(0.1, categories=["h"])}, "mapping from one-hot group"),  # type: ignore[arg-type]
-        ({"target": Target(1, 1e-300)}, "nothing reliable below"),
-        ({"target": Target(1, 0.9999999999999999)}, "nothing reliable below"),
+        ({"target": Target(1, 1e-300)}, "not reliable below"),
+        ({"target": Target(1, 0.9999999999999999)}, "not reliable below"),
     ],
 )
 def test_questions(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Final
 
 import numpy as np
 
@@ -19,6 +20,8 @@ from elbowroom.problem.rooms import Room, Walls
 from elbowroom.problem.rules import Rule, check_rules, parse_rules
 from elbowroom.problem.space import Space
 from elbowroom.problem.target import Target
+
+NO_RULES: Final[tuple[Rule, ...]] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +46,7 @@ class RecourseProblem:
         room: Room,
         target: object = None,
         distance: Distance | str = Distance.L1,
-        rules: Sequence[Rule] = (),
+        rules: Sequence[Rule] = NO_RULES,
     ) -> RecourseProblem:
         """Parse and check everything a user may hand in."""
         if not isinstance(room, Room):
@@ -59,7 +62,7 @@ class RecourseProblem:
             target=wanted,
             room=room,
             distance=Distance.parse(distance),
-            rules=() if rules == () else parse_rules(rules),
+            rules=rules if rules is NO_RULES else parse_rules(rules),
         )
 
     def __post_init__(self) -> None:

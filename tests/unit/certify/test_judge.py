@@ -90,7 +90,7 @@ def _good() -> Body:
         ({"axes": np.array([0.0, 1.0])}, "semi-axis"),
         ({"axes": np.array([np.nan, 1.0])}, "semi-axis"),
         ({"free_groups": (np.array([0, 1]),)}, "one-hot"),
-        ({"free_groups": (np.array([1, 7]),)}, "no column"),
+        ({"free_groups": (np.array([1, 7]),)}, "does not exist"),
     ],
 )
 def test_malformed_bodies_are_never_judged(change: dict[str, object], says: str) -> None:

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from elbowroom.importers.front import Front
 
 from elbowroom.errors import InputError
 from elbowroom.importers.original import Columns, Original
+from elbowroom.importers.preprocessing import Preprocessing
 
 
 class Recorder:
@@ -30,7 +30,7 @@ class Scorer(Recorder):
 
 
 def original(model: object, names: tuple[str, ...] | None = None) -> Original:
-    return Original(model, Columns(2, names), Front(("a", "b")))
+    return Original(model, Columns(2, names), Preprocessing(("a", "b")))
 
 
 def test_names_are_the_originals_own_or_the_given_ones_or_made_up() -> None:

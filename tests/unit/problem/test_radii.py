@@ -33,7 +33,7 @@ def test_radii_are_sorted_floats(given: object) -> None:
         ([math.inf], r"radii\[0\]"),
         ([math.nan], r"radii\[0\]"),
         ([True], "must be a number"),
-        ([0.1, 0.2, 0.1], r"radii\[2\] = 0.1 is there twice"),
+        ([0.1, 0.2, 0.1], r"radii\[2\] = 0.1 occurs twice"),
         ([0.1, "wide"], r"radii\[1\]"),
     ],
 )

@@ -1,15 +1,14 @@
-"""What every engine gets and gives back: a clock whose bounds only improve, and outcomes that cannot contradict themselves."""
+"""What every engine gets: a clock whose bounds only improve, and the words in which it refuses a question."""
 
 from __future__ import annotations
 
 import math
 
-import numpy as np
-import pytest
-
+from elbowroom import AtMost, Ball, Space
+from elbowroom.models.tiny import two_stumps
+from elbowroom.problem import RecourseProblem, Shape, Takes
 from elbowroom.result import Step
-from elbowroom.search.contract import Clock, Outcome
-from tests.support.answers import make_region
+from elbowroom.search.contract import Clock, refusal
 
 
 def test_bounds_only_ever_improve_and_never_cross() -> None:
@@ -38,14 +37,10 @@ def test_a_spent_clock_is_expired_and_its_parts_are_too() -> None:
     assert clock.best_distance == math.inf and not clock.trace  # steps of a part are its own
 
 
-def test_an_outcome_has_a_centre_with_its_own_certificate_or_none() -> None:
-    certificate = make_region().certificate
-    center = certificate.body.center
-    assert Outcome("by hand", 0.0, center, certificate).center is center
-    assert Outcome("by hand", math.inf, reason="nothing there").certificate is None
-    with pytest.raises(ValueError, match="comes with its certificate"):
-        Outcome("by hand", 0.0, center)
-    with pytest.raises(ValueError, match="comes with its certificate"):
-        Outcome("by hand", 0.0, None, certificate)
-    with pytest.raises(ValueError, match="another centre"):
-        Outcome("by hand", 0.0, np.asarray(center) + 1.0, certificate)
+def test_an_engine_refuses_shapes_and_conditions_by_name_and_nothing_else() -> None:
+    asked = RecourseProblem.ask(two_stumps(), Space.plain(("x", "y")), [0.0, 0.0], Ball(0.1), rules=[AtMost(1)])
+    takes = Takes(most_changes=True)
+    assert refusal(asked, "it", (Shape.BALL,), takes) is None
+    assert "it does not know the shape Shape.BALL; it knows Shape.BOX" in str(refusal(asked, "it", (Shape.BOX,), takes))
+    words = str(refusal(asked, "it", (Shape.BALL,), Takes(rows=True)))
+    assert words.startswith("it does not take a limit on the number of changes: AtMost (at most one feature changes)")

@@ -7,8 +7,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from elbowroom.numerics import inner_interval
-from elbowroom.search.ladders import EveryFloat, EveryWhole, Listed, after, cell_widths, horizon, width_to
+from elbowroom.numerics import inner_interval, next_value
+from elbowroom.search.ladders import EveryFloat, EveryWhole, Listed, cell_widths, horizon, width_to
 
 
 @pytest.mark.parametrize("ladder", [Listed(np.array([0.5, 1.0, 4.0])), EveryFloat(0.0, 3.0), EveryWhole(0.3, 7.0)])
@@ -70,7 +70,7 @@ def test_whole_rungs_begin_where_the_side_is() -> None:
 
 
 def test_the_next_value_is_the_next_float_or_the_next_whole_number() -> None:
-    assert after(1.5, whole=False) == np.nextafter(1.5, np.inf)
-    assert after(np.array([1.5, 2.0, -0.5]), whole=True).tolist() == [2.0, 3.0, 0.0]
+    assert next_value(1.5, whole=False) == np.nextafter(1.5, np.inf)
+    assert next_value(np.array([1.5, 2.0, -0.5]), whole=True).tolist() == [2.0, 3.0, 0.0]
     huge = 2.0**53
-    assert after(huge, whole=True) == np.nextafter(huge, np.inf)  # adding 1 would change nothing
+    assert next_value(huge, whole=True) == np.nextafter(huge, np.inf)  # adding 1 would change nothing

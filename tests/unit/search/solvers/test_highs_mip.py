@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from elbowroom.search.adversarial.matrix import Builder, Program
 
 from elbowroom.numerics import Floats
+from elbowroom.search.program import Builder, Program
 from elbowroom.search.solvers.highs_mip import HighsMip, HighsRelaxation
 from elbowroom.search.solvers.protocol import Claim
 

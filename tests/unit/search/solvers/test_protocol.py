@@ -6,8 +6,8 @@ from itertools import product
 
 import numpy as np
 import pytest
-from elbowroom.search.adversarial.matrix import Builder, NormRow, Program
 
+from elbowroom.search.program import Builder, NormRow, Program
 from elbowroom.search.solvers.protocol import Answer, Chain, Claim, SolverName, open_solver
 from tests.support.searches import needs
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from elbowroom.result.reader import Reader, number_out
 
 from elbowroom.errors import InputError
+from elbowroom.problem.reader import Reader, number_out
 
 
 class Colour(Enum):
