@@ -26,7 +26,7 @@ EPS: Final = float(np.finfo(np.float64).eps)  # 2^-52, twice the unit roundoff: 
 TINY: Final = float(np.finfo(np.float64).tiny)
 BIGGEST: Final = float(np.finfo(np.float64).max)
 SMALLEST: Final = 5e-324  # the smallest positive float
-NONZERO: Final = 1e-300  # least divisor where a divisor may be 0: quotients stay finite
+NONZERO: Final = 1e-300  # in place of 0 where a number must be positive, such as a divisor; far from underflow
 WHOLE_SPACING: Final = 2.0**52  # from here on neighbouring floats are whole numbers
 
 

@@ -24,6 +24,7 @@ from elbowroom.models import Affine
 from elbowroom.numerics import Floats
 
 _SWEEPS = 60
+_STILL = 1e-10  # of the norm: sweeps that change it by less are the last
 _HARDLY = 1e-9  # bounds that clip less than this share of the radius do not count
 
 
@@ -115,5 +116,5 @@ def climb_multipliers(
         length = 0.0
         for f in range(v.size):
             length += v[f] * v[f]
-        if moved <= 1e-10 * math.sqrt(length):
+        if moved <= _STILL * math.sqrt(length):
             break

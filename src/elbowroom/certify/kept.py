@@ -16,7 +16,7 @@ from elbowroom.problem.target import Target
 from elbowroom.result.kept import KeptProbability
 
 SHAPES: Final = (Shape.BOX, Shape.BALL, Shape.DIAMOND)
-ROUNDING: Final = 1e-9  # what may lie between the bounds of a probability that is called exact
+CALLED_EXACT: Final = 1e-9  # what may lie between the bounds of a probability that is called exact
 
 
 def kept_probability(
@@ -54,5 +54,5 @@ def kept_probability(
     lower = max(0.0, lower, 0.0 if inside is None else inside)  # the whole room was proven to have the class
     lower = float(min(lower, 1.0))
     upper = float(np.clip(upper, lower, 1.0))
-    exact = exact and upper - lower <= ROUNDING  # slips as small as the last digits of the centre are all rounding
+    exact = exact and upper - lower <= CALLED_EXACT  # slips as small as the last digits of the centre are all rounding
     return KeptProbability(lower, upper, exact, inside, ranges, time.perf_counter() - began)

@@ -30,6 +30,8 @@ from elbowroom.problem.target import Target
 from elbowroom.result.certificate import Certificate, Counterexample, Undecided, Verdict
 
 SHAPES: Final = (Shape.BOX, Shape.BALL, Shape.DIAMOND)
+_SHRINKS: Final = (0.0, 2e-16, 1e-15, 1e-14, 1e-13, 1e-12)  # tried in turn, until a point is inside the body
+_WHOLE_ENOUGH: Final = 1e-9  # a shift this little short of a whole number is that number; never used in a proof
 ASSUMPTIONS = (
     "rows are handed to the model as float64 numbers",
     "every summation order of the model's float64 arithmetic is covered",
@@ -185,9 +187,9 @@ def _inside(row: _Row, body: Body, columns: np.ndarray, sign: Floats, shift: Flo
     A shift on the surface of the shape may round to the outside: real-valued columns shrink a little until it does not.
     """
     whole = body.whole[columns]
-    for shrink in (0.0, 2e-16, 1e-15, 1e-14, 1e-13, 1e-12):
+    for shrink in _SHRINKS:
         real = body.center[columns] + sign * shift * (1.0 - shrink)
-        values = np.where(whole, body.center[columns] + sign * np.floor(shift + 1e-9), real)
+        values = np.where(whole, body.center[columns] + sign * np.floor(shift + _WHOLE_ENOUGH), real)
         values = np.clip(values, body.lower[columns], body.upper[columns])
         point = _point_at(row, body, columns, values)
         if body.contains(point)[0]:

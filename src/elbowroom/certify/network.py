@@ -47,6 +47,8 @@ _LITTLE, _PATIENCE = 0.02, 4  # stop after this many rounds that close less than
 _LONGEST_PROGRAM = 10.0  # seconds
 _NARROWEST = 1e-7  # inputs are not halved below this share of the region
 _NOISE = 1e-9  # losses below this share of the largest possible one are noise
+_LEAST_WEIGHT = 1e-12  # of a neuron without slope, against the largest: ties are broken by size
+_OUTSIDE = 1e-9  # relative: how far outside its intervals a relaxed point must lie to contradict them
 _OUT_OF_TIME = "the time limit was reached before every part of the region was judged"
 _ON_THE_BOUNDARY = "a point of the region lies within rounding of the boundary of the class"
 
@@ -271,7 +273,9 @@ class _Question:
                 continue
             slopes, m = bound.slopes[k][0], bound.multipliers[k][0]
             weight = np.abs(slopes)
-            size = np.where(at.unstable, np.minimum(at.high, -at.low) * (weight + 1e-12 * (1.0 + weight.max())), -1.0)
+            size = np.where(
+                at.unstable, np.minimum(at.high, -at.low) * (weight + _LEAST_WEIGHT * (1.0 + weight.max())), -1.0
+            )
             if size.max() > widest:
                 widest, fallback = float(size.max()), (k, int(np.argmax(size)))
             loss = np.where(at.unstable, slopes * hidden - m * z - bound.least[k][0], -1.0)
@@ -297,7 +301,7 @@ class _Question:
 def _contradicting(node: _Node, relaxed: Relaxed) -> bool:
     """Does the relaxed point leave the intervals of its neurons? Then a higher price may prove the node empty."""
     for at, z in zip(node.intervals, relaxed.before, strict=True):
-        room = 1e-9 * (1.0 + np.maximum(np.abs(at.low), np.abs(at.high)))
+        room = _OUTSIDE * (1.0 + np.maximum(np.abs(at.low), np.abs(at.high)))
         if ((z < at.low - room) | (z > at.high + room)).any():
             return True
     return False

@@ -23,7 +23,7 @@ EXACT: Final = Context(prec=2500, Emax=999_999, Emin=-999_999)  # enough for eve
 DIGITS: Final = 2  # an interval is shown in steps of a hundredth of its width or finer
 REACH_DIGITS: Final = 3  # significant digits of a semi-axis or a radius
 SHORT: Final = 10  # an exact number of at most this many digits is shown as it is
-ROUNDING: Final = Fraction(1, 10**12)  # covers reading shown decimals back as floats
+DECIMAL_ROUNDING: Final = Fraction(1, 10**12)  # covers reading shown decimals back as floats
 
 
 def show(number: Decimal) -> str:
@@ -151,9 +151,9 @@ def _norm_above(parts: list[Fraction], shape: Shape) -> Fraction:
         return Fraction(0)
     match shape:
         case Shape.BOX | Shape.DIAMOND:
-            return used + ROUNDING
+            return used + DECIMAL_ROUNDING
         case Shape.BALL:
-            return Fraction(math.sqrt(float(used))) * (1 + ROUNDING) + ROUNDING
+            return Fraction(math.sqrt(float(used))) * (1 + DECIMAL_ROUNDING) + DECIMAL_ROUNDING
         case _:
             assert_never(shape)
 

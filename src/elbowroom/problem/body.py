@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Final
 
 import numpy as np
 
 from elbowroom.numerics import Bools, Floats, Ints, room_ends
 from elbowroom.problem.rooms import Walls
 from elbowroom.problem.shapes import Shape, is_round, sample, spent, spent_exactly
+
+SPENT_ROUNDING: Final = 1e-13  # of each term of the budget spent; within it, membership is decided exactly
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +69,7 @@ class Body:
         columns = self.round_columns
         ratio = np.abs(X[:, columns] - self.center[columns]) / self.axes[columns]
         used = spent(self.shape, ratio)
-        margin = 1e-13 * (columns.size + 4)
+        margin = SPENT_ROUNDING * (columns.size + 4)
         for i in np.flatnonzero(inside & (np.abs(used - 1.0) <= margin)):
             parts = [
                 abs(Fraction(float(X[i, f])) - Fraction(float(self.center[f]))) / Fraction(float(self.axes[f]))

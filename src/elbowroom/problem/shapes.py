@@ -32,6 +32,7 @@ from elbowroom.errors import InputError
 from elbowroom.numerics import Floats
 from elbowroom.problem.distances import Distance
 
+INSIDE: Final = 1e-12  # relative: rounding must not carry a random point outside
 NO_BUDGET: Final = "a box has no budget that its columns could share"
 
 
@@ -225,5 +226,5 @@ def sample(
             direction /= np.abs(direction).sum(axis=1, keepdims=True)
         case _:
             assert_never(shape)
-    reach = rng.uniform(size=(size, 1)) ** (1.0 / columns) * (1.0 - 1e-12)
+    reach = rng.uniform(size=(size, 1)) ** (1.0 / columns) * (1.0 - INSIDE)
     return np.asarray(center + direction * reach * axes)

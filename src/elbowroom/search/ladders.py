@@ -16,7 +16,7 @@ import numpy as np
 from elbowroom.numerics import Floats, from_ordinal, inner_interval, next_down, next_up, next_value, ordinal
 
 FAR: Final = 2.0**40  # in units of the scale: how far a side without a limit goes
-FARTHEST: Final = 2.0**120  # in raw units: models that compute in float32 still accept such numbers
+FARTHEST_VALUE: Final = 2.0**120  # in raw units: models that compute in float32 still accept such numbers
 
 
 class Ladder(Protocol):
@@ -91,7 +91,7 @@ class EveryWhole:
 
 def horizon(center: float, width: float, whole: bool) -> float:
     """The largest width that is tried where a feature has no bound: the horizon, but within what models can take."""
-    far = min(width, max(FARTHEST - abs(center), 0.0))
+    far = min(width, max(FARTHEST_VALUE - abs(center), 0.0))
     return float(math.floor(far)) if whole else far
 
 

@@ -28,6 +28,7 @@ SHAPES = (Shape.BOX, Shape.BALL, Shape.DIAMOND)
 _LINEAR_GAP = 1e-12
 _SHARES = (0.1, 0.3, 1.0)  # of the remaining time, for one radius
 _DOUBTED_GAP = 0.02  # relative; how close to a radius that the judge could not settle the search still climbs
+_OUTWARDS = 1e-9  # relative: more than the rounding of a norm
 _LARGEST = 2.0**40  # in units of the scales; a class that holds farther out is called unbounded above
 _LONGEST = 2.0**1000  # raw units; far from overflow
 
@@ -121,7 +122,7 @@ class _Rooms:
         else:
             extent = np.where(_used(model), extent, 0.0)
         lengths = np.where(moves, extent, 0.0) / np.where(moves, self.unit, 1.0)
-        return self.shape.distance.norm(lengths) * (1.0 + 1e-9)
+        return self.shape.distance.norm(lengths) * (1.0 + _OUTWARDS)
 
     def admits(self, witness: Floats, top: float) -> float:
         """The smallest radius <= top whose room contains the witness; the room of ``top`` does."""

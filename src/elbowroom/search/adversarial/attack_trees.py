@@ -17,13 +17,11 @@ from elbowroom.models import Leaves, TreeMargins
 from elbowroom.numerics import Floats, Ints, next_up
 from elbowroom.problem import Body, RecourseProblem
 from elbowroom.problem.shapes import is_round, spent_at_once
+from elbowroom.search.adversarial.limits import HALVINGS, MOST_SCENARIOS
 from elbowroom.search.adversarial.room_block import add_room, into_body
 from elbowroom.search.program import Builder
 from elbowroom.search.solvers.protocol import Chain
 from elbowroom.search.solvers.tolerances import EPSILONS
-
-_MOST = 6  # scenarios per round
-_HALVINGS = 40
 
 
 class TreeAttack:
@@ -48,7 +46,7 @@ class TreeAttack:
         found = []
         for rival in range(self.margins.slack.size):
             found += self._ensemble(body, rival, solver, seconds / self.margins.slack.size)
-        return [self.deepened(body, p) for p in found[:_MOST]]
+        return [self.deepened(body, p) for p in found[:MOST_SCENARIOS]]
 
     def _single(self, body: Body) -> list[Floats]:
         bad = (self.margins.base + self.margins.value < self.margins.slack).any(axis=1)
@@ -61,7 +59,7 @@ class TreeAttack:
             if point is not None:
                 found.append((depth, point))
         found.sort(key=lambda pair: -pair[0])
-        return [point for _, point in found[:_MOST]]
+        return [point for _, point in found[:MOST_SCENARIOS]]
 
     def deepened(self, body: Body, point: Floats) -> Floats:
         """The deepest point of the joint leaf of a bad point."""
@@ -132,7 +130,7 @@ def _deepest(body: Body, low: Floats, high: Floats) -> tuple[float, Floats | Non
     columns = body.round_columns
     goal = _middle(body, low, high, first, final)
     left, right = 0.0, 1.0
-    for step in range(_HALVINGS):
+    for step in range(HALVINGS):
         depth = 0.0 if step == 0 else (left + right) / 2
         inner = np.clip(body.center, np.minimum(low + depth * width, goal), np.maximum(high - depth * width, goal))
         point = np.clip(np.where(body.whole, np.clip(body.center, first, final), inner), first, final)

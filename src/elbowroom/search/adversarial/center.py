@@ -11,9 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from elbowroom.numerics import Floats, Ints
+from elbowroom.numerics import NONZERO, Floats, Ints
 from elbowroom.problem import Distance, RecourseProblem, allowed_categories
 from elbowroom.problem.conditions import ROW_SLACK
+from elbowroom.search.adversarial.limits import FACTUAL_SHARE, HARDLY_MOVED, PRODUCT_ROUNDING, ROOT_ROUNDING
 from elbowroom.search.adversarial.master import Master, Stance
 from elbowroom.search.program import Builder, NormRow
 from elbowroom.search.solvers.tolerances import EPSILONS
@@ -44,7 +45,7 @@ def bounds_within(problem: RecourseProblem, reach: float) -> tuple[Floats, Float
     lower, upper = problem.lower.copy(), problem.upper.copy()
     single = np.flatnonzero(problem.space.group_of < 0)
     length = reach * (1.0 + EPSILONS.outwards) / problem.metric.factor[single]
-    length = length + EPSILONS.outwards * np.abs(problem.factual[single]) * 1e-3
+    length = length + EPSILONS.outwards * np.abs(problem.factual[single]) * FACTUAL_SHARE
     lower[single] = np.maximum(lower[single], problem.factual[single] - length)
     upper[single] = np.minimum(upper[single], problem.factual[single] + length)
     whole = single[problem.space.whole_center[single]]
@@ -98,7 +99,7 @@ def add_center(builder: Builder, problem: RecourseProblem, reach: float, stance:
 
 def _slack(size: Floats) -> Floats:
     """Rounding of the products in a row, given away so that the program stays a relaxation."""
-    return 4e-16 * np.abs(size)
+    return PRODUCT_ROUNDING * np.abs(size)
 
 
 def _add_distance(builder: Builder, problem: RecourseProblem, moves: Ints, current: Ints, most: Floats) -> None:
@@ -123,7 +124,7 @@ def _add_distance(builder: Builder, problem: RecourseProblem, moves: Ints, curre
     # the l1 norm over sqrt(k) and the largest move are below the l2 norm: a good start for tangents
     for m in moves:
         builder.row([t, m], [1.0, -1.0], 0.0)
-    k = math.sqrt(max(columns.size, 1)) * (1.0 + 1e-12)
+    k = math.sqrt(max(columns.size, 1)) * (1.0 + ROOT_ROUNDING)
     builder.row(np.append(columns, t), np.append(-weight, k), -float(offset.sum()))
 
 
@@ -153,7 +154,7 @@ def tidy(problem: RecourseProblem, x: Floats) -> Floats:
     columns that hardly moved put back to the factual."""
     center = np.where(problem.space.whole_center, np.round(x), x)
     move = problem.metric.factor * np.abs(center - problem.factual)
-    home = (problem.space.group_of < 0) & (move <= EPSILONS.unmoved * max(1e-300, float(move.max(initial=0.0))))
+    home = (problem.space.group_of < 0) & (move <= EPSILONS.unmoved * max(NONZERO, float(move.max(initial=0.0))))
     center = np.where(home, problem.factual, center)
     center = np.clip(center, problem.lower, problem.upper)
     for members in problem.space.members:
@@ -166,6 +167,6 @@ def tidy(problem: RecourseProblem, x: Floats) -> Floats:
         groups = int((problem.metric.moves(problem.factual, center)[center.size :] > 0).sum())
         order = np.argsort(-moves)
         for f in order[max(limit - groups, 0) :]:
-            if problem.space.group_of[f] < 0 and moves[f] <= 1e-6 * max(1e-300, float(moves.max())):
+            if problem.space.group_of[f] < 0 and moves[f] <= HARDLY_MOVED * max(NONZERO, float(moves.max())):
                 center[f] = float(np.clip(problem.factual[f], problem.lower[f], problem.upper[f]))
     return center + 0.0

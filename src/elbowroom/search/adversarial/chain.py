@@ -8,6 +8,7 @@ import numpy as np
 
 from elbowroom.numerics import Floats, Ints, next_down, next_up, two_sum
 from elbowroom.problem import RecourseProblem
+from elbowroom.search.adversarial.limits import CELL_ROUNDING
 from elbowroom.search.adversarial.scenario import Scenario
 from elbowroom.search.program import Builder
 
@@ -108,5 +109,7 @@ class CellAxis:
         ends = np.clip(np.concatenate([[lower], self.breaks, [upper]]), lower, upper)
         steps = np.diff(ends)
         # x <= upper - sum (b_{k+1} - b_k) u_k  and  x >= b_last - sum (b_k - b_{k-1}) u_k
-        builder.row(np.append(self.columns, x), np.append(steps[1:], 1.0), -np.inf, upper + 1e-12 * abs(upper))
-        builder.row(np.append(self.columns, x), np.append(steps[:-1], 1.0), float(ends[-2]) - 1e-12 * abs(ends[-2]))
+        builder.row(np.append(self.columns, x), np.append(steps[1:], 1.0), -np.inf, upper + CELL_ROUNDING * abs(upper))
+        builder.row(
+            np.append(self.columns, x), np.append(steps[:-1], 1.0), float(ends[-2]) - CELL_ROUNDING * abs(ends[-2])
+        )

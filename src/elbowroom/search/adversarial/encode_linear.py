@@ -11,6 +11,7 @@ from elbowroom.models.margins import linear_margins
 from elbowroom.numerics import EPS, Floats
 from elbowroom.problem import RecourseProblem
 from elbowroom.search.adversarial.center import add_center
+from elbowroom.search.adversarial.limits import LEAST_MARGIN
 from elbowroom.search.adversarial.master import Master, Stance
 from elbowroom.search.adversarial.nowhere import combined, contradictory, necessary_conditions, scenario_point
 from elbowroom.search.adversarial.point_block import add_point
@@ -99,7 +100,7 @@ class LinearFamily:
 def deficit_scale(margin: Floats) -> Floats:
     """What counts as a unit of margin: the factual's own, or the largest among the rivals where it is almost none."""
     size = np.abs(margin)
-    return np.maximum(size, 1e-3 * float(size.max(initial=0.0)))
+    return np.maximum(size, LEAST_MARGIN * float(size.max(initial=0.0)))
 
 
 def asked(error: Floats, slack: Floats, extra: Floats, stance: Stance) -> Floats:

@@ -20,6 +20,7 @@ from elbowroom.numerics import EPS, Floats, Ints
 from elbowroom.problem import Body, RecourseProblem
 from elbowroom.search.adversarial.center import add_center
 from elbowroom.search.adversarial.encode_linear import asked, deficit_scale
+from elbowroom.search.adversarial.limits import DESCENT_STEPS, ERROR_ROUNDING, NEURON_ROUNDING
 from elbowroom.search.adversarial.master import Master, Stance
 from elbowroom.search.adversarial.nowhere import (
     Alternative,
@@ -36,9 +37,6 @@ from elbowroom.search.adversarial.scenario import Scenario
 from elbowroom.search.program import Builder
 from elbowroom.search.solvers.protocol import Chain
 from elbowroom.search.solvers.tolerances import EPSILONS
-
-_OUTWARDS = 1e-12
-_STEPS = 10  # of the descent inside a room
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,7 +141,7 @@ class NetworkFamily:
         """From a point of the room to a local minimum of the margin: with its pattern of active neurons held fixed the
         margin is affine, and its lowest point in the room is known; as long as that one is lower, it is the next point."""
         value = float(self._margin(point[None])[0, rival])
-        for _ in range(_STEPS):
+        for _ in range(DESCENT_STEPS):
             candidate = into_body(body, lowest_along(body, self._slope(point, rival), point))
             if candidate is None or not (lower := float(self._margin(candidate[None])[0, rival])) < value:
                 break
@@ -181,13 +179,13 @@ class NetworkFamily:
 def _error_after(layer: Affine, magnitude: Floats, error: Floats) -> Floats:
     """How far the original's values may be from the real ones behind this layer."""
     passed_on = (np.abs(layer.weight) + layer.error_slope) @ error
-    return np.asarray(layer.error(magnitude) + passed_on * (1.0 + 1e-9))
+    return np.asarray(layer.error(magnitude) + passed_on * (1.0 + ERROR_ROUNDING))
 
 
 def _add_relu(builder: Builder, layer: Affine, signal: _Signal) -> _Signal:
     low, high = signal.block.range_of(layer.weight)
     low, high = low + layer.bias, high + layer.bias
-    room = _OUTWARDS * (np.abs(low) + np.abs(high))
+    room = NEURON_ROUNDING * (np.abs(low) + np.abs(high))
     low, high = low - room, high + room
     columns = np.full(layer.bias.size, -1, dtype=np.int64)
     for i in range(layer.bias.size):

@@ -18,10 +18,11 @@ import numpy as np
 
 from elbowroom.models import ObliqueEnsemble
 from elbowroom.models.margins import tree_margins
-from elbowroom.numerics import Bools, Floats, Ints, gamma
+from elbowroom.numerics import NONZERO, Bools, Floats, Ints, gamma
 from elbowroom.problem import Body, RecourseProblem
 from elbowroom.problem.shapes import is_round
 from elbowroom.search.adversarial.center import add_center
+from elbowroom.search.adversarial.limits import MOST_SCENARIOS, UNIT_WITHOUT_ROOM
 from elbowroom.search.adversarial.master import Master, Stance
 from elbowroom.search.adversarial.nowhere import (
     Alternative,
@@ -38,8 +39,6 @@ from elbowroom.search.adversarial.splits import no_leaves_suffice
 from elbowroom.search.program import Builder
 from elbowroom.search.solvers.protocol import Chain
 from elbowroom.search.solvers.tolerances import EPSILONS
-
-_MOST = 6
 
 
 class ObliqueFamily:
@@ -58,8 +57,8 @@ class ObliqueFamily:
         self.extra = EPSILONS.first_distance
         self.exact: list[int] = []  # scenarios that a candidate must also satisfy at their true length
         room = np.maximum(problem.walls.down, problem.walls.up)
-        step = np.where(problem.metric.factor > 0, 1.0 / np.maximum(problem.metric.factor, 1e-300), 1.0)
-        self.unit = np.where(room > 0, room, 1e-2 * step)
+        step = np.where(problem.metric.factor > 0, 1.0 / np.maximum(problem.metric.factor, NONZERO), 1.0)
+        self.unit = np.where(room > 0, room, UNIT_WITHOUT_ROOM * step)
 
     # ---- exact values -------------------------------------------------------------------------------------------------
     def _at(self, point: Floats) -> Bools:
@@ -137,7 +136,7 @@ class ObliqueFamily:
             for rival in range(rivals):
                 found += self._deepest(body, self.usable, rival, solver, seconds / rivals)
         found.sort(key=lambda pair: -pair[0])
-        return [point for _, point in found[:_MOST]]
+        return [point for _, point in found[:MOST_SCENARIOS]]
 
     def _deepest(
         self, body: Body, leaves: Bools, rival: int | None, solver: Chain, seconds: float

@@ -17,12 +17,9 @@ from elbowroom.models import TreeEnsemble
 from elbowroom.numerics import Floats
 from elbowroom.problem import Ball, Box, Diamond, RecourseProblem
 from elbowroom.result.certificate import Certificate, Counterexample
+from elbowroom.search.adversarial.limits import RADIUS_GAP, RADIUS_STEPS, SECONDS, SECONDS_ON_TREES
 from elbowroom.search.contract import Referee
 from elbowroom.search.solvers.tolerances import EPSILONS
-
-STEPS = 40
-SECONDS_ON_TREES, SECONDS = 0.2, 0.05  # for one iterate
-GAP = 1e-9  # relative
 
 
 def certified_radius(problem: RecourseProblem, accept: Referee, center: Floats) -> float | None:
@@ -33,7 +30,7 @@ def certified_radius(problem: RecourseProblem, accept: Referee, center: Floats) 
     on_trees = isinstance(problem.model, TreeEnsemble)
     began, limit = time.perf_counter(), SECONDS_ON_TREES if on_trees else SECONDS
     good, bad, radius = None, room.size, room.size
-    for _ in range(STEPS):
+    for _ in range(RADIUS_STEPS):
         left = limit - (time.perf_counter() - began)
         if left <= 0.0:
             break
@@ -48,7 +45,7 @@ def certified_radius(problem: RecourseProblem, accept: Referee, center: Floats) 
         else:
             break
         low = good or 0.0
-        if bad - low <= GAP * bad:
+        if bad - low <= RADIUS_GAP * bad:
             break
         radius = bad * (1.0 - EPSILONS.rounding) if on_trees else (low + bad) / 2.0
     return 0.0 if good is None and bad == 0.0 else good

@@ -23,6 +23,14 @@ from elbowroom.result.certificate import Certificate, Counterexample, Inadmissib
 from elbowroom.search.adversarial.center import farthest
 from elbowroom.search.adversarial.family import Family
 from elbowroom.search.adversarial.iterate import certified_radius
+from elbowroom.search.adversarial.limits import (
+    FIRST_REACH,
+    FIRST_SHARE,
+    MOST_HARDENINGS,
+    REACH_STEP,
+    REACH_STEPS,
+    SEARCH_SHARE,
+)
 from elbowroom.search.adversarial.master import Stance
 from elbowroom.search.adversarial.one_leaf import OneLeafEngine
 from elbowroom.search.adversarial.proof import prove
@@ -33,10 +41,6 @@ from elbowroom.search.solvers.tolerances import EPSILONS
 
 SHAPES = (Shape.BOX, Shape.BALL, Shape.DIAMOND)
 TAKES = Takes(rows=True, most_changes=True)
-_SEARCH_SHARE = 0.7  # of the time; the rest is kept for the proof of the lower bound
-_FIRST_SHARE = 0.1  # of the time, for the first region
-_FIRST_REACH, _REACH_STEP, _REACH_STEPS = 1.0, 4.0, 10
-_HARDENINGS = 200  # how often a master's answer may be refused for tolerances alone
 
 
 def family_of(problem: RecourseProblem) -> Family:
@@ -108,7 +112,7 @@ class _Loop:
         self.farthest = farthest(self.problem)
         self._first_region()
         if self.family.needs_reach:
-            self.reach = min(_FIRST_REACH, self.farthest)
+            self.reach = min(FIRST_REACH, self.farthest)
         reason = ""
         while not reason and not self.content:
             reason = self._round()
@@ -121,7 +125,7 @@ class _Loop:
         """Something certified before the long search: the paper's heuristic, where there is one."""
         if isinstance(self.problem.model, TreeEnsemble):
             heuristic = OneLeafEngine(self.solver)
-            found = heuristic.search(self.problem, self.referee, self.clock.part(_FIRST_SHARE), 0)
+            found = heuristic.search(self.problem, self.referee, self.clock.part(FIRST_SHARE), 0)
             if self.center is not None:
                 self.clock.report(best_distance=self.distance, note=found.method)
 
@@ -136,7 +140,7 @@ class _Loop:
 
     @property
     def _seconds_left(self) -> float:
-        return self.clock.remaining - (1.0 - _SEARCH_SHARE) * self.clock.time_limit
+        return self.clock.remaining - (1.0 - SEARCH_SHARE) * self.clock.time_limit
 
     def _round(self) -> str:
         """One iteration; a reason to stop, or nothing."""
@@ -164,7 +168,7 @@ class _Loop:
         hit = self._missed(center)
         if hit is not None:
             self.hardenings += 1
-            if self.hardenings > _HARDENINGS or not self.family.harden(
+            if self.hardenings > MOST_HARDENINGS or not self.family.harden(
                 hit, shifted_point(self.problem, self.scenarios[hit], center)
             ):
                 return f"the solver's tolerances make the master's answers unusable; {answer.word}"
@@ -188,7 +192,7 @@ class _Loop:
             deep = self.family.deepened(center, verdict.point)
             if not self._learn(center, [deep, verdict.point]):
                 self.hardenings += 1
-                if self.hardenings > _HARDENINGS or not self.family.harden(None, verdict.point):
+                if self.hardenings > MOST_HARDENINGS or not self.family.harden(None, verdict.point):
                     return "the judge refuses a point that no scenario can tell from a good one"
         self.clock.report(
             certified_radius=certified_radius(self.problem, self.referee, center),
@@ -201,10 +205,8 @@ class _Loop:
         if answer.claim is Claim.INFEASIBLE and self.center is not None:
             self.content = True  # nothing closer than the region that is known; the proof says how much closer, at most
             return ""
-        if answer.claim is Claim.INFEASIBLE and self.reach < min(
-            self.farthest, _FIRST_REACH * _REACH_STEP**_REACH_STEPS
-        ):
-            self.reach = min(self.reach * _REACH_STEP, self.farthest)
+        if answer.claim is Claim.INFEASIBLE and self.reach < min(self.farthest, FIRST_REACH * REACH_STEP**REACH_STEPS):
+            self.reach = min(self.reach * REACH_STEP, self.farthest)
             return ""
         if answer.claim is Claim.INFEASIBLE:
             self.exhausted = True

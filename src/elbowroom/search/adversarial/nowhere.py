@@ -26,14 +26,11 @@ import numpy as np
 
 from elbowroom.numerics import Floats
 from elbowroom.problem import RecourseProblem
+from elbowroom.search.adversarial.limits import MOST_PROGRAMS, MOST_VALUES, SUPPORT
 from elbowroom.search.adversarial.scenario import Scenario
 from elbowroom.search.program import Builder
 from elbowroom.search.rational import cancelling
 from elbowroom.search.solvers.highs_mip import HighsRelaxation
-
-_MOST_PROGRAMS = 3000
-_MOST_VALUES = 8  # whole columns with more values stay real
-_SUPPORT = 1e-9  # multipliers below this share of the largest are left out
 
 
 @dataclass(frozen=True)
@@ -107,7 +104,7 @@ def necessary_conditions(problem: RecourseProblem) -> NecessaryConditions:
             alternatives.append(Alternative(tuple(form for pair in forms for form in pair)))
         conditions.disjunctions.append(Disjunction(tuple(alternatives)))
     for f in np.flatnonzero(problem.space.whole_center & (problem.space.group_of < 0)):
-        if problem.upper[f] - problem.lower[f] < _MOST_VALUES:
+        if problem.upper[f] - problem.lower[f] < MOST_VALUES:
             values = np.arange(problem.lower[f], problem.upper[f] + 1.0)
             conditions.disjunctions.append(Disjunction(tuple(Alternative(_fixed(int(f), float(v))) for v in values)))
     return conditions
@@ -160,7 +157,7 @@ def contradictory(conditions: NecessaryConditions, seconds_left: Callable[[], fl
         if scores.too_small(path):
             continue
         programs += 1
-        if programs > _MOST_PROGRAMS or seconds_left() <= 0.0:
+        if programs > MOST_PROGRAMS or seconds_left() <= 0.0:
             return False
         if _rows_contradict(conditions, forms, seconds_left()):
             continue
@@ -211,12 +208,12 @@ def _proves(conditions: NecessaryConditions, rows: list[Form], suggested: Floats
     largest = float(suggested.max(initial=0.0))
     if not largest > 0.0:
         return False
-    support = np.flatnonzero(suggested > _SUPPORT * largest).tolist()
+    support = np.flatnonzero(suggested > SUPPORT * largest).tolist()
     chosen = [rows[i] for i in support]
     near = [float(suggested[i]) / largest for i in support]
     r = _weighted(chosen, [Fraction(v) for v in near])
     size = {c: sum(abs(float(form.terms.get(c, 0))) * y for form, y in zip(chosen, near, strict=True)) for c in r}
-    tiny = {c for c, v in r.items() if abs(float(v)) <= _SUPPORT * size[c] and not _limited(conditions, c)}
+    tiny = {c for c, v in r.items() if abs(float(v)) <= SUPPORT * size[c] and not _limited(conditions, c)}
     cancel = [c for c, v in r.items() if c in tiny or _endless(conditions, c, v)]
     y = _cancelling(chosen, near, cancel)
     if y is None:

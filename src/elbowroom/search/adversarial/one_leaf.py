@@ -21,6 +21,7 @@ from elbowroom.result.certificate import Certificate
 from elbowroom.search.adversarial.center import farthest
 from elbowroom.search.adversarial.chain import breakpoints
 from elbowroom.search.adversarial.encode_trees import EnsembleCopy, TreeFamily
+from elbowroom.search.adversarial.limits import LEAF_REACHES, MOST_ATTEMPTS
 from elbowroom.search.adversarial.master import Stance
 from elbowroom.search.adversarial.scenario import Scenario
 from elbowroom.search.contract import Clock, Ending, Referee, refusal
@@ -28,8 +29,6 @@ from elbowroom.search.solvers.protocol import Chain, SolverName, open_solver
 
 SHAPES = (Shape.BOX, Shape.BALL, Shape.DIAMOND)
 TAKES = Takes(rows=True, most_changes=True)
-_ATTEMPTS = 20  # solutions of the program, or nearest leaves, that are shown to the judge
-_REACHES = tuple(4.0**k for k in range(11))  # only with linear rules on unlimited columns
 
 
 class OneLeafEngine:
@@ -106,7 +105,7 @@ def _nearest_leaves(family: TreeFamily) -> list[Floats]:
         if _choose_categories(problem, center, low, high) and _few_changes(problem, center):
             found.append((problem.measure(center), int(leaf), center + 0.0))
     found.sort(key=lambda entry: entry[:2])
-    return [center for _, _, center in found[:_ATTEMPTS]]
+    return [center for _, _, center in found[:MOST_ATTEMPTS]]
 
 
 def _choose_categories(problem: RecourseProblem, center: Floats, low: Floats, high: Floats) -> bool:
@@ -130,10 +129,10 @@ def _solutions(family: TreeFamily, solver: Chain, clock: Clock) -> list[Floats]:
     problem = family.problem
     copy = whole_room(problem, family)
     longest = farthest(problem)
-    reaches = [r for r in _REACHES if r < longest] + [longest] if family.needs_reach else [math.inf]
+    reaches = [r for r in LEAF_REACHES if r < longest] + [longest] if family.needs_reach else [math.inf]
     found: list[Floats] = []
     for reach in reaches:
-        for _ in range(_ATTEMPTS):
+        for _ in range(MOST_ATTEMPTS):
             if clock.expired:
                 return found
             if math.isinf(reach) and family.needs_reach:

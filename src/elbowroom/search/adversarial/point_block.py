@@ -13,6 +13,7 @@ import numpy as np
 from elbowroom.numerics import Floats, Ints
 from elbowroom.problem import RecourseProblem
 from elbowroom.search.adversarial.center import CenterBlock
+from elbowroom.search.adversarial.limits import POINT_ROUNDING
 from elbowroom.search.adversarial.scenario import Scenario
 from elbowroom.search.program import Builder
 
@@ -38,7 +39,7 @@ class PointBlock:
     def range_of(self, rows: Floats) -> tuple[Floats, Floats]:
         """Bounds of rows . p, rounded outwards."""
         up, down = np.maximum(rows, 0.0), np.minimum(rows, 0.0)
-        room = 1e-13 * (np.abs(rows) @ self.magnitude)
+        room = POINT_ROUNDING * (np.abs(rows) @ self.magnitude)
         return up @ self.lower + down @ self.upper - room, up @ self.upper + down @ self.lower + room
 
 

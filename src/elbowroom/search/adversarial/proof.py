@@ -22,11 +22,10 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from elbowroom.numerics import TINY, Floats, Ints, gamma
+from elbowroom.search.adversarial.limits import CONSTANT_ROUNDING, MOST_TANGENTS
 from elbowroom.search.program import Program
 from elbowroom.search.solvers.highs_mip import HighsRelaxation
 from elbowroom.search.solvers.tolerances import EPSILONS
-
-_MOST_TANGENTS = 300
 
 
 class Relaxation(Protocol):
@@ -65,7 +64,7 @@ class DualBound:
         error = gamma(p.row_lower.size + p.n_columns + 8) * (float(np.abs(y * side).sum()) + float(noise @ biggest))
         constant = p.constant if with_cost else 0.0
         total = float((y * side).sum()) + float(reduced @ ends) + constant
-        return total - 2.0 * error - abs(constant) * 1e-15 - TINY
+        return total - 2.0 * error - abs(constant) * CONSTANT_ROUNDING - TINY
 
     def best(self, multipliers: Floats | None, lower: Floats, upper: Floats, empty: bool) -> float:
         """The bound from suggested multipliers; a ray is tried both ways round, and proves emptiness (inf) or nothing."""
@@ -107,7 +106,7 @@ def prove(
         if bound >= cutoff:
             closed = min(closed, bound)
             continue
-        cuts = _tangents(program, x) if tangents < _MOST_TANGENTS else []
+        cuts = _tangents(program, x) if tangents < MOST_TANGENTS else []
         if cuts:
             tangents += len(cuts)
             program = program.with_rows(cuts)

@@ -9,9 +9,8 @@ import numpy as np
 from elbowroom.numerics import Floats, Ints
 from elbowroom.problem import Body, Shape
 from elbowroom.problem.shapes import is_euclidean, is_round, largest_sum, length
+from elbowroom.search.adversarial.limits import SHRINKS
 from elbowroom.search.program import Builder, NormRow
-
-_SHRINKS = (0.0, 1e-15, 1e-13, 1e-11, 1e-9, 1e-7, 1e-5)
 
 
 def add_room(builder: Builder, body: Body) -> Ints:
@@ -52,7 +51,7 @@ def into_body(body: Body, point: Floats) -> Floats | None:
     if is_round(body.shape) and columns.size:
         used = length(body.shape, np.abs(point[columns] - body.center[columns]) / body.axes[columns])
         outside = max(0.0, 1.0 - 1.0 / used) if used > 0.0 else 0.0
-    for shrink in _SHRINKS:
+    for shrink in SHRINKS:
         moved = point + (outside + shrink) * (body.center - point) if outside + shrink > 0 else point
         moved = np.where(grouped, point, np.clip(moved, body.lower, body.upper))
         moved = np.where(body.whole & ~grouped, np.where(moved > body.center, np.floor(moved), np.ceil(moved)), moved)

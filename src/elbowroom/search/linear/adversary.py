@@ -16,10 +16,8 @@ import numpy as np
 
 from elbowroom.numerics import Bools, Floats
 from elbowroom.problem.shapes import NO_BUDGET, Shape, is_round, spent, spent_exactly
+from elbowroom.search.linear.limits import LAST_DIGIT, MOST_NODES, ON_THE_SURFACE, WHOLE_SHIFT
 from elbowroom.search.linear.question import Question
-
-MOST_NODES = 300  # a weaker attack only means more rounds: validity is the judge's business
-WHOLE_ENOUGH = 1e-9
 
 Fill: TypeAlias = "Callable[[Floats, Floats, Floats, Floats], tuple[Floats, Floats] | None]"
 
@@ -149,7 +147,7 @@ def _reachable(shape: Shape, z: Floats, low: Floats, axes: Floats) -> bool:
     """Are the least shifts inside the shape? Decided exactly where rounding could matter: a whole shift on the surface
     belongs to the room or does not, and the distance may jump with it."""
     used = float(spent(shape, z))
-    if abs(used - 1.0) > 1e-12:
+    if abs(used - 1.0) > ON_THE_SURFACE:
         return used < 1.0
     parts = (Fraction(float(t)) / Fraction(float(r)) for t, r in zip(low, axes, strict=True) if t > 0)
     return spent_exactly(shape, parts) <= 1
@@ -162,7 +160,7 @@ def _with_whole(fill: Fill, gain: Floats, axes: Floats, cap: Floats, whole: Bool
         assert answer is not None
         return answer[0], answer[1]
     # A cap between whole numbers (a relaxed centre) may be overshot: the loss counts up to the cap.
-    high = np.where(whole, np.minimum(np.ceil(cap - WHOLE_ENOUGH), np.floor(axes)), cap)
+    high = np.where(whole, np.minimum(np.ceil(cap - WHOLE_SHIFT), np.floor(axes)), cap)
     best: tuple[Floats, Floats] = (np.zeros_like(cap), np.zeros_like(cap))
     best_loss = 0.0
     stack = [(np.zeros_like(cap), high)]
@@ -174,15 +172,15 @@ def _with_whole(fill: Fill, gain: Floats, axes: Floats, cap: Floats, whole: Bool
         if answer is None:
             continue
         t, slope = answer
-        if float(gain @ t) <= best_loss * (1.0 + 1e-15):
+        if float(gain @ t) <= best_loss * (1.0 + LAST_DIGIT):
             continue
-        rounded = np.where(whole, np.floor(t + WHOLE_ENOUGH), t)
+        rounded = np.where(whole, np.floor(t + WHOLE_SHIFT), t)
         loss = float(gain @ np.minimum(rounded, cap))
         if loss > best_loss:
             best, best_loss = (rounded, slope), loss
         fraction = np.where(whole, np.abs(t - np.round(t)), 0.0)
         f = int(np.argmax(fraction))
-        if fraction[f] <= WHOLE_ENOUGH:
+        if fraction[f] <= WHOLE_SHIFT:
             continue
         left_high, right_low = high.copy(), low.copy()
         left_high[f], right_low[f] = np.floor(t[f]), np.ceil(t[f])

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from elbowroom.numerics import Floats
+from elbowroom.numerics import NONZERO, Floats
 from elbowroom.search.linear.adversary import Adversary
+from elbowroom.search.linear.limits import LEAST_PRICE, MOST_STEPS
 from elbowroom.search.linear.question import Question
-
-MOST_STEPS = 2_000
 
 
 def climb(question: Question, adversaries: list[Adversary], values: Floats, group_gain: Floats) -> Floats:
@@ -37,7 +36,7 @@ def climb(question: Question, adversaries: list[Adversary], values: Floats, grou
         gained = adversary.gain[usable] * (np.maximum(e + step - shift, adversary.edge) - now)[usable]
         before = q.factor * np.abs(values - q.start)
         after = q.factor * np.abs(values + adversary.sign * step - q.start)
-        price = np.maximum((after - before)[usable], 1e-12 * q.factor[usable])
+        price = np.maximum((after - before)[usable], LEAST_PRICE * q.factor[usable])
         pick = int(np.argmax(np.where(gained > 0, gained / price, -1.0)))
         if gained[pick] <= 0:
             break
@@ -53,7 +52,7 @@ def _neediest(q: Question, adversaries: list[Adversary], values: Floats, group_g
         adversary = adversaries[j]
         kept = adversary.kept(adversary.relative(values), adversary.attack(values).shift)
         short = float(q.needed[j] - q.base[j] - group_gain[j] - kept)
-        rate = max(float((adversary.gain / q.factor).max(initial=0.0)), 1e-300)
+        rate = max(float((adversary.gain / q.factor).max(initial=0.0)), NONZERO)
         if short / rate > worst:
             worst, row, lack = short / rate, j, short
     return row, lack

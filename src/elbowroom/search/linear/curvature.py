@@ -17,6 +17,7 @@ import numpy as np
 
 from elbowroom.numerics import Floats, gamma
 from elbowroom.search.linear.adversary import Adversary
+from elbowroom.search.linear.limits import FEW_ROUNDINGS, NEARLY_FULL
 from elbowroom.search.linear.nonnegative import nonnegative_least_squares
 from elbowroom.search.linear.question import Question
 from elbowroom.search.linear.relax import Node, category_gain
@@ -99,7 +100,7 @@ def _line(
     value = adversary.gain[others] * adversary.axes[others]
     power = float(np.linalg.norm(value))
     rest, rest_least = left - float(np.square(z).sum()), left - float(np.square(z_most).sum())
-    if rest_least <= 1e-9 * left or left <= 0:
+    if rest_least <= NEARLY_FULL * left or left <= 0:
         return None
     loss = float(adversary.gain[whole] @ attack.shift[whole]) + float(
         adversary.gain[capped] @ (e[capped] - adversary.edge[capped])
@@ -111,7 +112,7 @@ def _line(
             return None
         loss += power * float(np.sqrt(rest))
         slope[capped] = power * z / (np.sqrt(rest) * adversary.axes[capped])
-        bend[capped] = power * left / rest_least**1.5 / np.square(adversary.axes[capped]) * (1.0 + 1e-12)
+        bend[capped] = power * left / rest_least**1.5 / np.square(adversary.axes[capped]) * (1.0 + FEW_ROUNDINGS)
     signed = slope * adversary.sign
     signed[n_single:] = category_gain(question, node, row)
     groups = float(signed[n_single:] @ (values - question.start)[n_single:])

@@ -12,9 +12,8 @@ from fractions import Fraction
 import numpy as np
 
 from elbowroom.numerics import Floats
+from elbowroom.search.linear.limits import MOST_OPEN, SUPPORT
 from elbowroom.search.rational import cancelling
-
-MOST_OPEN = 60
 
 
 def exact_multiplier(raw: Floats, multiplier: Floats) -> Floats | None:
@@ -22,7 +21,7 @@ def exact_multiplier(raw: Floats, multiplier: Floats) -> Floats | None:
 
     ``raw`` (rows, open columns) holds the exact coefficients. A basic solution has a one-dimensional null space.
     """
-    support = np.flatnonzero(multiplier > 1e-12 * multiplier.max(initial=0.0))
+    support = np.flatnonzero(multiplier > SUPPORT * multiplier.max(initial=0.0))
     columns = np.flatnonzero((raw[support] != 0).any(axis=0))
     if support.size == 0 or columns.size > MOST_OPEN:
         return None

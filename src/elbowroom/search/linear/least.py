@@ -19,6 +19,18 @@ import numpy as np
 from elbowroom.numerics import Bools, Floats, gamma
 from elbowroom.problem.distances import Distance
 from elbowroom.search.linear.farkas import exact_multiplier
+from elbowroom.search.linear.limits import (
+    AS_FAR,
+    BEYOND,
+    CANCELLED,
+    CLEAR,
+    LAST_DIGIT,
+    NO_PRICE,
+    NOT_EMPTY,
+    SAME_POINT,
+    TIE,
+    TIGHT,
+)
 from elbowroom.search.linear.nonnegative import nonnegative_least_squares
 from elbowroom.search.solvers.highs import HighsLp, Triplets
 
@@ -88,7 +100,7 @@ class LeastMoves:
         )
         moves = np.clip(moves, lower, upper)
         tight = np.zeros_like(flat)
-        tight[~flat] = A @ moves - b <= 1e-6 * (1.0 + np.abs(b))
+        tight[~flat] = A @ moves - b <= TIGHT * (1.0 + np.abs(b))
         weights = np.zeros(flat.size)
         weights[~flat] = multiplier / scale[~flat]
         return Least(moves, bound, tight, weights, price)
@@ -128,7 +140,7 @@ class LeastMoves:
         # A column that moves as far as the farthest one pays for it; one held back by its bounds pays nothing. One
         # that is both shares: as the solver says or, sharper but not always valid, in full. The better bound is kept.
         at_limit = (moves <= lower) | (moves >= upper)
-        farthest = np.abs(moves) >= (1.0 - 1e-9) * found.x[n]
+        farthest = np.abs(moves) >= (1.0 - AS_FAR) * found.x[n]
         share = np.maximum(found.row_dual[m : m + n], 0.0) + np.maximum(found.row_dual[m + n :], 0.0)
         full = np.abs(A.T @ multiplier)
         prices = [
@@ -160,7 +172,7 @@ class LeastMoves:
         # tiny slope cannot win far away; then the contradiction must be a clear one.
         reach, spread = A.T @ multiplier, np.abs(A).T @ multiplier
         endless = ~np.isfinite(np.where(reach > 0, upper, lower))
-        cancelled = endless | ((np.abs(reach) <= 1e-9 * spread) & ~(np.isfinite(lower) & np.isfinite(upper)))
+        cancelled = endless | ((np.abs(reach) <= CANCELLED * spread) & ~(np.isfinite(lower) & np.isfinite(upper)))
         exact = exact_multiplier(raw[:, cancelled], multiplier / scale) if cancelled.any() else multiplier / scale
         ruled = np.abs(A[~model_rows]).T @ multiplier[~model_rows] > 0
         if exact is not None:
@@ -172,7 +184,7 @@ class LeastMoves:
         if not np.isfinite(best).all():
             return False
         size = float(multiplier @ np.abs(b) + (spread * np.abs(best)).sum())
-        clear = 1e-9 if exact is None else gamma(n + m + 16)
+        clear = CLEAR if exact is None else gamma(n + m + 16)
         return bool(multiplier @ (b - doubt) - float(reach @ best) > clear * size)
 
 
@@ -259,8 +271,8 @@ def _least_distance_by_rows(A: Floats, b: Floats, lower: Floats, upper: Floats) 
         if found is None:
             return None
         moves, multiplier = found
-        new_low = (moves < lower - 1e-14 * np.abs(lower)) & ~low
-        new_high = (moves > upper + 1e-14 * np.abs(upper)) & ~high
+        new_low = (moves < lower - BEYOND * np.abs(lower)) & ~low
+        new_high = (moves > upper + BEYOND * np.abs(upper)) & ~high
         if not (new_low.any() or new_high.any()):
             return moves, multiplier[:m], [np.ones(n)]
         low, high = low | new_low, high | new_high
@@ -279,13 +291,13 @@ def _nearest_point(G: Floats, h: Floats) -> tuple[Floats, Floats] | None:
     if u is None:
         return None
     last = float(h @ u) - 1.0
-    if last > -1e-12:
+    if last > -NOT_EMPTY:
         return None
     moves = -(G.T @ u) / last
     active = np.flatnonzero(u > 0)
     if active.size:  # the equations of the active rows, solved directly, are sharper than the quotient
         sharper = np.asarray(np.linalg.lstsq(G[active], h[active], rcond=None)[0], dtype=np.float64)
-        if np.abs(sharper - moves).max() <= 1e-6 * max(1.0, float(np.abs(moves).max())):
+        if np.abs(sharper - moves).max() <= SAME_POINT * max(1.0, float(np.abs(moves).max())):
             moves = sharper
     multiplier = np.zeros(real.size)
     multiplier[real] = u / -last / length[real]
@@ -317,12 +329,12 @@ def _dual_bound(
         # Where the column is open, or the price just balances the reach, the price must win for certain: raise it
         # (linf) and shrink everything back to a total price of 1 per unit of distance.
         open_side = (np.isinf(upper) & (reach > 0)) | (np.isinf(lower) & (reach < 0))
-        tie = np.abs(np.abs(reach) - price) <= 1e-12 * (price + np.abs(reach)) + 2.0 * blur
+        tie = np.abs(np.abs(reach) - price) <= TIE * (price + np.abs(reach)) + 2.0 * blur
         steep = np.where(open_side | tie, np.abs(reach) + blur, 0.0)
         if distance is Distance.LINF:
             price = np.maximum(price, steep)
             shrink = float(price.sum()) * (1.0 + gamma(price.size + 2))
-            shrink = shrink if shrink > 1e-12 else 1.0  # a total below 1 is valid, only weak
+            shrink = shrink if shrink > NO_PRICE else 1.0  # a total below 1 is valid, only weak
             price = price / shrink
         else:
             shrink = max(1.0, float(steep.max(initial=0.0)))
@@ -337,5 +349,5 @@ def _dual_bound(
     value = float(multiplier @ (b - doubt) + terms.sum())
     value -= gamma(lower.size + b.size + 16) * float(multiplier @ np.abs(b) + size.sum())
     if distance is Distance.L2:
-        value = float(np.sqrt(2.0 * max(value, 0.0))) * (1.0 - 1e-15)
+        value = float(np.sqrt(2.0 * max(value, 0.0))) * (1.0 - LAST_DIGIT)
     return max(value, 0.0), multiplier, price

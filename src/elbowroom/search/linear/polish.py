@@ -17,11 +17,16 @@ from elbowroom.result.certificate import Certificate, Counterexample, Inadmissib
 from elbowroom.search.contract import Accept, Clock
 from elbowroom.search.linear.adversary import Adversary
 from elbowroom.search.linear.least import LeastMoves, Rows
+from elbowroom.search.linear.limits import (
+    ENOUGH,
+    MOST_REFUSALS,
+    MOST_ROUNDS,
+    NEXT_TO_NOTHING,
+    ROW_ROUNDING,
+    SAME_CONSTANT,
+    SAME_SLOPE,
+)
 from elbowroom.search.linear.question import Question
-
-MOST_ROUNDS = 40
-MOST_REFUSALS = 6
-ENOUGH = 1e-13  # relative gain below which another tangent round is not worth its time
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +114,7 @@ class Polisher:
             else:
                 # Where the tangent is known already, or next to nothing is missing, only rounding is left to repair.
                 known = np.array([self._known(cut, tangents) for cut in cuts])
-                tiny = (short <= 1e-11 * size) & bool(tangents)
+                tiny = (short <= NEXT_TO_NOTHING * size) & bool(tangents)
                 spare += np.where((short > 0) & (known | tiny), 2.0 * short + EPS * size, 0.0)
             if single:
                 break
@@ -134,7 +139,7 @@ class Polisher:
             size[j] = float(adversary.gain @ (np.abs(e) + attack.shift)) + abs(q.base[j]) + abs(fixed_gain[j])
             short[j] = need[j] - (q.base[j] + fixed_gain[j] + kept)
             if j >= q.n_model_rows:  # rules hold to rounding
-                short[j] -= 1e-12 * (size[j] + abs(need[j]))
+                short[j] -= ROW_ROUNDING * (size[j] + abs(need[j]))
             slope = adversary.gain - attack.cap_slope
             cuts.append(_Tangent(j, slope * adversary.sign, kept - float(slope @ e), size[j]))
         return short, size, cuts
@@ -144,8 +149,8 @@ class Polisher:
         """Does an old tangent say the same, up to rounding?"""
         return any(
             old.row == cut.row
-            and np.allclose(old.slope, cut.slope, rtol=1e-12, atol=0.0)
-            and abs(old.constant - cut.constant) <= 1e-13 * (old.size + cut.size)
+            and np.allclose(old.slope, cut.slope, rtol=SAME_SLOPE, atol=0.0)
+            and abs(old.constant - cut.constant) <= SAME_CONSTANT * (old.size + cut.size)
             for old in tangents
         )
 

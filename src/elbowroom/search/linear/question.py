@@ -22,6 +22,7 @@ from elbowroom.numerics import Bools, Floats, Ints
 from elbowroom.problem.categories import allowed_categories
 from elbowroom.problem.problem import RecourseProblem
 from elbowroom.problem.shapes import Shape, is_round
+from elbowroom.search.linear.limits import LESS_ERROR
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,7 +172,7 @@ def _rows(problem: RecourseProblem, margins: AffineMargins) -> tuple[Floats, Flo
     )
     error = margins.affine.error_slope @ nearest_zero + margins.affine.error_constant
     weights, biases = [*margins.affine.weight], [*margins.affine.bias]
-    needs = [*(margins.slack + error * (1.0 - 1e-9))]
+    needs = [*(margins.slack + error * (1.0 - LESS_ERROR))]
     for row in problem.conditions.rows:
         for sign, limit in ((1.0, row.low), (-1.0, -row.high)):
             if np.isfinite(limit):

@@ -12,6 +12,7 @@ import numpy as np
 from elbowroom.numerics import Floats
 from elbowroom.problem.distances import Distance
 from elbowroom.search.linear.adversary import Adversary
+from elbowroom.search.linear.limits import LAGRANGIAN_ROUNDING
 from elbowroom.search.linear.question import Question
 from elbowroom.search.linear.relax import Node, category_gain, chord
 
@@ -58,7 +59,7 @@ def tighten(
         least[f] = values.min()
     value = total + float(least.sum())
     goal = 0.5 * cutoff**2 if square else cutoff
-    doubt = 1e-11 * (abs(total) + float(np.abs(least).sum()))
+    doubt = LAGRANGIAN_ROUNDING * (abs(total) + float(np.abs(least).sum()))
     new_lower, new_upper = lower.copy(), upper.copy()
     for f, (points, values) in stretches.items():
         alive = np.flatnonzero(value - least[f] + values < goal + doubt)

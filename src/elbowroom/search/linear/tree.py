@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from elbowroom.numerics import Floats, next_down, next_up
+from elbowroom.numerics import NONZERO, Floats, next_down, next_up
 from elbowroom.problem.distances import Distance
 from elbowroom.problem.shapes import is_euclidean, is_round
 from elbowroom.search.contract import Accept, Clock
@@ -23,14 +23,20 @@ from elbowroom.search.linear.branch import respect_changes, split_changed, split
 from elbowroom.search.linear.climb import climb
 from elbowroom.search.linear.curvature import curved_bound
 from elbowroom.search.linear.least import LeastMoves
+from elbowroom.search.linear.limits import (
+    BUDGET_ROUNDING,
+    GAP,
+    LAST_DIGIT,
+    MOST_CUTS,
+    SAME_SHIFT,
+    UNMOVED,
+    WHOLE_VALUE,
+    WORTH_REPORTING,
+)
 from elbowroom.search.linear.polish import Found, Polisher
 from elbowroom.search.linear.question import Question
 from elbowroom.search.linear.relax import Node, RowShift, category_gain, chord, node_rows
 from elbowroom.search.linear.tighten import tighten
-
-GAP = 1e-10  # a node whose bound is this close to the best distance is settled
-WHOLE_ENOUGH = 1e-7  # a relaxed whole column this close to a whole number is taken as that number
-MOST_CUTS = 60
 
 
 class Kink(NamedTuple):
@@ -78,7 +84,7 @@ class Tree:
         return self.best.distance * (1.0 - GAP) if self.best is not None else np.inf
 
     def _publish(self, bound: float) -> None:
-        if np.isfinite(bound) and bound > self.clock.lower_bound * (1.0 + 1e-6):
+        if np.isfinite(bound) and bound > self.clock.lower_bound * (1.0 + WORTH_REPORTING):
             self.clock.report(lower_bound=bound)
 
     def _root(self) -> Node:
@@ -185,20 +191,20 @@ class Tree:
                 left = np.sqrt(np.maximum(budget**2 - (np.square(least).sum() - np.square(least)), 0.0))
             case Distance.LINF:
                 left = np.full(least.size, budget)
-        reach = (np.maximum(left, 0.0) + 1e-13 * budget) / q.factor
+        reach = (np.maximum(left, 0.0) + BUDGET_ROUNDING * budget) / q.factor
         return np.maximum(node.lower, next_down(q.start - reach)), np.minimum(node.upper, next_up(q.start + reach))
 
     def _tidy(self, values: Floats) -> Floats:
         """Columns within rounding of the factual or (whole ones) of a whole number become it."""
         near = np.round(values)
-        still = np.abs(values - self.question.start) <= 1e-12 * self.scale / self.question.factor
+        still = np.abs(values - self.question.start) <= UNMOVED * self.scale / self.question.factor
         values = np.where(still, np.clip(self.question.start, self.question.lower, self.question.upper), values)
-        return np.where(self.question.whole & (np.abs(values - near) <= WHOLE_ENOUGH), near, values)
+        return np.where(self.question.whole & (np.abs(values - near) <= WHOLE_VALUE), near, values)
 
     def _tolerance(self, row: int, distance: float) -> float:
         """Row units that are worth less than the gap."""
         q = self.question
-        return 0.1 * GAP * distance * self._rate(row) + 1e-15 * float(abs(q.base[row]) + abs(q.needed[row]))
+        return 0.1 * GAP * distance * self._rate(row) + LAST_DIGIT * float(abs(q.base[row]) + abs(q.needed[row]))
 
     def _new_scenarios(
         self, node: Node, values: Floats, lower: Floats, upper: Floats, distance: float
@@ -213,7 +219,7 @@ class Tree:
             groups = float(category_gain(q, node, j) @ (values - q.start)[q.singles.size :])
             relaxed = q.base[j] + groups + float(line.slope @ adversary.relative(values) + line.constant.sum())
             if relaxed < q.needed[j] - self._tolerance(j, distance):
-                near = 1e-12 * attack.shift
+                near = SAME_SHIFT * attack.shift
                 if not any(s.row == j and (np.abs(s.shift - attack.shift) <= near).all() for s in node.scenarios):
                     found.append(RowShift(j, attack.shift))
         return tuple(found)
@@ -326,7 +332,7 @@ class Tree:
 
     def _rate(self, row: int) -> float:
         """The most that a unit of distance adds to a row."""
-        return max(float((self.adversaries[row].gain / self.question.factor).max(initial=0.0)), 1e-300)
+        return max(float((self.adversaries[row].gain / self.question.factor).max(initial=0.0)), NONZERO)
 
     def _split_anything(self, node: Node, values: Floats) -> list[Node]:
         """The relaxation is exact here but no centre was accepted: separate the discrete choices one by one."""
@@ -367,7 +373,7 @@ class Tree:
         q = self.question
         if self.best is not None and self.nodes > 30 and self.nodes % 16:
             return
-        away = np.where(values > q.start, np.ceil(values - WHOLE_ENOUGH), np.floor(values + WHOLE_ENOUGH))
+        away = np.where(values > q.start, np.ceil(values - WHOLE_VALUE), np.floor(values + WHOLE_VALUE))
         for rounded in (np.round(values), away):
             point = np.clip(np.where(q.whole, rounded, values), q.lower, q.upper)
             if q.most_changes is not None:

@@ -1,5 +1,6 @@
 """ReLU networks: certified regions with proven bounds, by linear programs and branching."""
 
-from elbowroom.search.network.engine import FARTHEST, NetworkEngine
+from elbowroom.search.network.engine import NetworkEngine
+from elbowroom.search.network.limits import FARTHEST
 
 __all__ = ["FARTHEST", "NetworkEngine"]

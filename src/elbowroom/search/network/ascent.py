@@ -20,19 +20,23 @@ import numpy as np
 from elbowroom.numerics import TOLERANCES, Floats
 from elbowroom.problem import Distance
 from elbowroom.search.network.candidates import NetworkSearch
+from elbowroom.search.network.limits import (
+    BUNDLE,
+    CONSIDERED,
+    FIRST_RADIUS,
+    GENEROUS,
+    KEPT,
+    LARGE_BUNDLE,
+    MORE,
+    MOST_SETTLINGS,
+    NARROWEST,
+    PASSES,
+    STEP_GAIN,
+    SURPRISES,
+    TIE_BREAK,
+    WORTHWHILE,
+)
 from elbowroom.search.network.part import Part
-
-CONSIDERED = 80  # scenarios, the worst ones, per rival
-NARROWEST = 1e-6
-PASSES = 24
-POLISHES, SURPRISES = 100, 2  # attempts in all; verdicts against candidates before the aim rises
-WORTHWHILE = 0.1 * TOLERANCES.continuous_gap  # least improvement that is worth a verdict
-MORE = 3.0  # times the margin aimed for after a refusal
-FIRST_RADIUS = 0.02  # of the trust region, as a share of the distance
-TIE_BREAK = 1e-3  # price of distance against margin while climbing
-BUNDLE, LARGE_BUNDLE = 3, 10  # failed steps in a row (climbing, settling) whose tangents are kept before D is halved
-KEPT = 0.7  # share of the moves that survive a kick
-GENEROUS = 0.02  # margin at which climbing ends, at least: settling needs room to move
 
 
 def climb_and_settle(search: NetworkSearch, start: Floats, rounds: int = 40, part: Part | None = None) -> bool:
@@ -67,7 +71,7 @@ def climb_and_settle(search: NetworkSearch, start: Floats, rounds: int = 40, par
 def _polish(search: NetworkSearch, rounds: int, part: Part) -> None:
     """Settle again and again from the best centre, which is good in all scenarios, while refusals teach new ones."""
     aim, refuted = search.safety, 0
-    for _ in range(POLISHES):
+    for _ in range(MOST_SETTLINGS):
         if search.best is None or search.clock.expired:
             return
         known, surprises = len(search.scenarios), search.surprises
@@ -140,7 +144,7 @@ def _settle(search: NetworkSearch, good: Floats, aim: float, rounds: int, part: 
         search.program.start(G, h + aim, low, high, 1e9)
         solved = search.program.nearest()
         trial = center if solved.x is None else moves.center(solved.x)
-        if search.problem.measure(trial) >= search.problem.measure(center) * (1.0 - 1e-7):
+        if search.problem.measure(trial) >= search.problem.measure(center) * (1.0 - STEP_GAIN):
             if not failed:
                 break
             failed, radius = [], 0.5 * radius  # where a margin bends upwards, tangents elsewhere forbid too much

@@ -7,12 +7,11 @@ from typing import assert_never
 
 import numpy as np
 
-from elbowroom.numerics import Bools, Floats
+from elbowroom.numerics import NONZERO, Bools, Floats
 from elbowroom.problem import Body, Shape
 from elbowroom.problem.shapes import is_round
+from elbowroom.search.network.limits import FIRST_STEP, INWARDS, LAST_STEP, LEAST_DESCENT
 from elbowroom.search.network.margins import MarginNetwork
-
-FIRST_STEP, LAST_STEP = 0.5, 1e-3  # of short steps, as shares of half the diagonal
 
 
 def extreme_points(body: Body, gradient: Floats) -> Floats:
@@ -54,13 +53,13 @@ def _ball_extreme(center: Floats, axes: Floats, low: Floats, high: Floats, g: Fl
         budget = np.maximum(1.0 - np.square(np.where(fixed, room, 0.0)).sum(axis=1, keepdims=True), 0.0)
         free = np.where(fixed, 0.0, np.abs(scaled))
         length = np.sqrt(np.square(free).sum(axis=1, keepdims=True))
-        share = np.where(fixed, room, free / np.maximum(length, 1e-300) * np.sqrt(budget))
+        share = np.where(fixed, room, free / np.maximum(length, NONZERO) * np.sqrt(budget))
         over = ~fixed & (share > room)
         if not over.any():
             break
         fixed |= over
     share = np.minimum(share, room)
-    return np.asarray(np.clip(center - np.sign(scaled) * share * axes * (1.0 - 1e-15), low, high))
+    return np.asarray(np.clip(center - np.sign(scaled) * share * axes * (1.0 - INWARDS), low, high))
 
 
 def _diamond_extreme(center: Floats, axes: Floats, low: Floats, high: Floats, g: Floats) -> Floats:
@@ -73,7 +72,7 @@ def _diamond_extreme(center: Floats, axes: Floats, low: Floats, high: Floats, g:
     sorted_share = np.clip(1.0 - before, 0.0, sorted_room)
     share = np.zeros(g.shape)
     np.put_along_axis(share, order, sorted_share, axis=1)
-    return np.asarray(np.clip(center - np.sign(scaled) * share * axes * (1.0 - 1e-15), low, high))
+    return np.asarray(np.clip(center - np.sign(scaled) * share * axes * (1.0 - INWARDS), low, high))
 
 
 def find_weak_points(
@@ -98,7 +97,7 @@ def find_weak_points(
     live = np.arange(len(Y))
     for _ in range(rounds):
         value, slope, _ = network.gradient(Y[live])
-        better = value < best[live] - 1e-12
+        better = value < best[live] - LEAST_DESCENT
         winners = live[better]
         best[winners] = value[better]
         points[winners] = Y[winners]
@@ -126,7 +125,7 @@ def _slide(network: MarginNetwork, body: Body, best: Floats, points: Floats, sli
         best, points = np.where(better, value, best), np.where(better[:, None], Y, points)
         slope = slope * width
         size = np.sqrt(np.square(slope).sum(axis=1, keepdims=True))
-        Y = np.clip(Y - (length * longest) * slope / np.maximum(size, 1e-300) * width, body.lower, body.upper)
+        Y = np.clip(Y - (length * longest) * slope / np.maximum(size, NONZERO) * width, body.lower, body.upper)
     order = np.argsort(best, kind="stable")
     return best[order], points[order]
 
@@ -150,7 +149,7 @@ def _flip(network: MarginNetwork, body: Body, best: Floats, points: Floats, flip
         margin = network.worst(trial.reshape(-1, trial.shape[2])).reshape(live.size, columns.size)
         choice = np.argmin(margin, axis=1)
         reached = margin[np.arange(live.size), choice]
-        better = reached < values[live] - 1e-12
+        better = reached < values[live] - LEAST_DESCENT
         winners = live[better]
         if not winners.size:
             break

@@ -7,6 +7,7 @@ from enum import Enum
 import numpy as np
 
 from elbowroom.numerics import Floats
+from elbowroom.search.network.limits import BOTH_USED, FRACTIONAL, MOVED, NARROWEST_PART
 from elbowroom.search.network.moves import Moves
 from elbowroom.search.network.part import Part
 
@@ -24,11 +25,11 @@ def discrete_children(moves: Moves, part: Part, v: Floats) -> tuple[Part, Part] 
         steps = np.where(moves.whole, v / np.where(moves.whole, moves.step, 1.0), 0.0)
         away = np.abs(steps - np.rint(steps))
         i = int(np.argmax(away))
-        if away[i] > 1e-7:
+        if away[i] > FRACTIONAL:
             return part.split(moves, i, float(v[i]))
     if moves.most_changes is not None:
         amount = np.bincount(moves.block, v, minlength=moves.n_blocks)
-        changed = [int(b) for b in np.argsort(-amount, kind="stable") if amount[b] > 1e-9]
+        changed = [int(b) for b in np.argsort(-amount, kind="stable") if amount[b] > MOVED]
         fresh = [b for b in changed if b not in part.used]
         if len(changed) > moves.most_changes and fresh:
             return part.counted(moves, fresh[0])
@@ -37,7 +38,7 @@ def discrete_children(moves: Moves, part: Part, v: Floats) -> tuple[Part, Part] 
 
 def exclusive_children(moves: Moves, part: Part, v: Floats) -> tuple[Part, Part] | None:
     """Branch on a block in which two moves that exclude each other are both used."""
-    best, pair = 1e-12, None
+    best, pair = BOTH_USED, None
     for b in np.unique(moves.block):
         mine = np.flatnonzero(moves.block == b)
         if mine.size > 1:
@@ -55,6 +56,6 @@ def halves(moves: Moves, part: Part, cutoff: float) -> tuple[Part, Part] | None:
     width = np.where(moves.whole, np.floor((reach.high - reach.low) / np.where(moves.whole, moves.step, 1.0)), 0.0)
     width = np.where(moves.whole, width * moves.step, reach.high - reach.low)
     i = int(np.argmax(width))
-    if width[i] <= 1e-9 * cutoff:
+    if width[i] <= NARROWEST_PART * cutoff:
         return None
     return part.split(moves, i, float(0.5 * (reach.low[i] + reach.high[i])))

@@ -9,28 +9,30 @@ import numpy as np
 
 from elbowroom.models.margins import network_margins
 from elbowroom.models.network import ReluNetwork
-from elbowroom.numerics import TOLERANCES, Floats
+from elbowroom.numerics import Floats
 from elbowroom.problem import RecourseProblem
 from elbowroom.result import Certificate, Counterexample, Inadmissible, Undecided
 from elbowroom.search.contract import Clock, Referee
 from elbowroom.search.network.attack import find_weak_points
+from elbowroom.search.network.limits import (
+    A_FEW_SECONDS,
+    FLIPS,
+    LARGEST_SLICE,
+    LEAST_SAFETY,
+    LESS,
+    MOST_SURPRISES,
+    SAFETY,
+    SECOND_LOOK,
+    SHORTEST_SLICE,
+    SLICE,
+    SLIDES,
+    THOROUGH,
+    UNDECIDED_SHARE,
+)
 from elbowroom.search.network.margins import MarginNetwork
 from elbowroom.search.network.moves import Moves
 from elbowroom.search.network.objective import MoveProgram
 from elbowroom.search.network.scenarios import Scenarios
-
-# Aimed-for margin as a share of the margin that the factual lacks: costs about the same share of the distance,
-# a tenth of the gap at which an answer counts as optimal.
-SAFETY = 0.1 * TOLERANCES.continuous_gap
-# Where that still costs too much; below the rounding of margins a smaller aim is meaningless.
-LESS, LEAST_SAFETY = 0.03, 1e-12
-# One verdict gets a tenth of the time that is left, or a quarter where that is only seconds; all that end without a
-# decision get a third of the limit together, then only moments: the search for a bound needs time as well.
-SLICE, LARGEST_SLICE, A_FEW_SECONDS, SHORTEST_SLICE = 0.1, 0.25, 4.0, 0.5
-UNDECIDED_SHARE = 0.3
-THOROUGH, FLIPS = 24, 6  # attacks with this many starts go on input by input from this many points
-SLIDES, MOST_SURPRISES = 20, 8  # short steps of such attacks on deep networks; more after every surprise
-SECOND_LOOK = 0.7  # share of the time left for a centre that needed more than its slice, while others wait as well
 
 
 @dataclass(eq=False)

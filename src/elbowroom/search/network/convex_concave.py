@@ -10,9 +10,8 @@ import numpy as np
 
 from elbowroom.numerics import Bools, Floats
 from elbowroom.search.network.candidates import NetworkSearch
+from elbowroom.search.network.limits import CLOSER, MISSED, MOST_INNER_CUTS, STEP_GAIN
 from elbowroom.search.network.part import Part
-
-MOST_CUTS = 60
 
 
 class _Inner:
@@ -53,7 +52,7 @@ def improve(search: NetworkSearch, start: Floats, rounds: int = 8, part: Part | 
         if solved is None:
             break
         distance = search.problem.measure(solved)
-        if distance >= reached * (1.0 - 1e-7):
+        if distance >= reached * (1.0 - STEP_GAIN):
             break
         x, reached, best = solved, distance, solved
     return best is not None and search.offer(best)
@@ -73,11 +72,11 @@ def _solve_inner(search: NetworkSearch, x: Floats, target: float, part: Part) ->
     G, h = np.array([g for g, _ in rows]), np.array([h for _, h in rows])
     search.program.start(G, h, part.low, part.high, reach)
     last: Floats | None = None
-    for _ in range(MOST_CUTS):
+    for _ in range(MOST_INNER_CUTS):
         if search.clock.expired:
             return None
         solved = search.program.nearest()
-        if solved.x is None or moves.measure(solved.x) >= target * (1.0 - 1e-9):
+        if solved.x is None or moves.measure(solved.x) >= target * (1.0 - CLOSER):
             return None
         center = moves.center(solved.x)
         if last is not None and np.array_equal(center, last):  # whole numbers: cuts at a rounded centre change nothing
@@ -86,7 +85,7 @@ def _solve_inner(search: NetworkSearch, x: Floats, target: float, part: Part) ->
         v = moves.of_center(center)
         value = inner.values(center)
         worst = [divmod(int(k), value.shape[1]) for k in np.argsort(value, axis=None, kind="stable")[:3]]
-        violated = [(j, r) for j, r in worst if value[j, r] < search.safety - 1e-9]
+        violated = [(j, r) for j, r in worst if value[j, r] < search.safety - MISSED]
         if not violated:
             known = len(search.scenarios)
             if search.attack(center) >= 0.5 * search.safety:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from elbowroom.numerics import TOLERANCES, Floats
+from elbowroom.numerics import NONZERO, TOLERANCES, Floats
 from elbowroom.search.network.ascent import climb_and_settle, kick
 from elbowroom.search.network.branching import TreeEnd, discrete_children, halves
 from elbowroom.search.network.candidates import NetworkSearch
@@ -21,25 +21,27 @@ from elbowroom.search.network.deep_bounds import DeepBounds, Phases
 from elbowroom.search.network.deep_program import Blocks, Copies, Neuron
 from elbowroom.search.network.deep_ranges import tighten
 from elbowroom.search.network.incumbent import descend
+from elbowroom.search.network.limits import (
+    CLIMBS,
+    DESCENTS,
+    FIRST_CLIMB,
+    FIRST_KICK,
+    LEAST_GAIN,
+    LOOKAHEAD,
+    MOST_COPIES,
+    MOST_DESCENTS,
+    MOST_NEURONS,
+    MOST_POLISHES,
+    MOST_TIGHTENED,
+    NOISE,
+    TIGHT,
+    TRIED,
+    TRIED_BY_PRICE,
+    VIOLATED,
+)
 from elbowroom.search.network.objective import MoveProgram
 from elbowroom.search.network.part import Part, Reach
 from elbowroom.search.network.program import Solved
-
-VIOLATED = -1e-7
-MOST_POLISHES = 10
-MOST_COPIES = 4  # kept from node to node, besides those branched on
-MOST_DESCENTS, DESCENTS = (
-    5,
-    40,
-)  # nodes whose relaxed centre starts sequential programs: the first ones, then at regular intervals
-FIRST_CLIMB, CLIMBS = 5, 50  # and those where it starts a local search with a trust region
-FIRST_KICK = 10  # nodes until a search around the best centre; twice as many after each one that fails
-MOST_TIGHTENED = 40  # scenarios whose ranges are tightened by programs
-TRIED, TRIED_BY_PRICE = 4, 2  # neurons tried before branching on one
-LOOKAHEAD = 2  # stop trying after this many that are no better
-LEAST_GAIN = 1e-5  # of a child, as a share of the goal: the other child's gain counts as well
-NOISE = 1e-11  # errors of relaxations below this are noise
-MOST_NEURONS = 150  # beyond this, tightening costs more than it gives
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +109,7 @@ class DeepTree:
         if search.best is None:
             return (0,)
         margins = search.network.worst(search.scenarios.points(search.best))
-        tight = [int(j) for j in np.argsort(margins, kind="stable")[:MOST_COPIES] if margins[j] < 1e-3]
+        tight = [int(j) for j in np.argsort(margins, kind="stable")[:MOST_COPIES] if margins[j] < TIGHT]
         return tuple(dict.fromkeys([0, *tight]))
 
     # ---- the program of a node ------------------------------------------------------------------------------------
@@ -354,7 +356,7 @@ class DeepTree:
         if not (starts | ends).any():
             return None
         v = solution[: moves.size]
-        width = np.maximum(reach.high - reach.low, 1e-300)
+        width = np.maximum(reach.high - reach.low, NONZERO)
         low, high = clamps(reach.low, j), clamps(reach.high, j)
         off = np.abs(low + (v - reach.low) * (high - low) / width - clamps(v, j))
         weight = self.effect[0, : len(self.bounds.A)] @ np.abs(self.bounds.A)

@@ -15,12 +15,11 @@ import numpy as np
 from elbowroom.numerics import Floats, Ints
 from elbowroom.search.network.deep_bounds import ON, OPEN, DeepBounds, Layer, Phases
 from elbowroom.search.network.first_layer import Scope
+from elbowroom.search.network.limits import MOST_BLOCKS
 from elbowroom.search.network.part import Reach
 from elbowroom.search.network.program import INFINITY, SparseRows
 
 Neuron = tuple[int, int, int]  # scenario, layer, number
-
-MOST_BLOCKS = 800  # kept for later nodes
 
 
 @dataclass(frozen=True, eq=False)

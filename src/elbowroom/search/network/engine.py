@@ -15,15 +15,13 @@ from elbowroom.search.network.convex_concave import improve
 from elbowroom.search.network.deep import DeepTree
 from elbowroom.search.network.envelope import prepare_envelopes
 from elbowroom.search.network.incumbent import descend, starts, walk_back
+from elbowroom.search.network.limits import EASY, FARTHEST, FAST, FEW_ROUNDINGS, OUTSIDE, SLOW
 from elbowroom.search.network.moves import Moves
 from elbowroom.search.network.shallow import ShallowTree
 
 METHOD = "network"
 SHAPES = (Shape.BOX, Shape.BALL, Shape.DIAMOND)
 TAKES = Takes(rows=True, most_changes=True)
-SLOW, FAST = 1.12, 2.0  # growth of trial cutoffs
-EASY = 3  # nodes of a tree after which the next cutoff may grow faster
-FARTHEST = 1e6  # open features: beyond this distance no region is searched for
 
 
 class NetworkEngine:
@@ -124,7 +122,7 @@ def _close(search: NetworkSearch, tree: ShallowTree | DeepTree) -> None:
 
 def farthest(moves: Moves) -> float:
     """The distance of the farthest corner of the bounds."""
-    return moves.measure(moves.high) * (1.0 + 1e-9) if np.isfinite(moves.high).all() else np.inf
+    return moves.measure(moves.high) * (1.0 + OUTSIDE) if np.isfinite(moves.high).all() else np.inf
 
 
 def first_bound(search: NetworkSearch) -> float:
@@ -152,7 +150,7 @@ def first_bound(search: NetworkSearch) -> float:
         if dual <= 0.0:
             return np.inf
         if not moves.low.any():
-            bound = max(bound, float(missing[r] / dual) * (1.0 - 1e-12))
+            bound = max(bound, float(missing[r] / dual) * (1.0 - FEW_ROUNDINGS))
     return bound
 
 

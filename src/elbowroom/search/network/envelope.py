@@ -18,6 +18,7 @@ import numpy as np
 from elbowroom.kernels.kernel import inner_kernel, kernel
 from elbowroom.kernels.warm import is_loaded, without_collection
 from elbowroom.numerics import Floats, Ints
+from elbowroom.search.network.limits import FEW_ROUNDINGS
 
 
 def supports(G: Floats, h: Floats, cost: Floats, budget: float) -> Floats:
@@ -182,7 +183,7 @@ def _envelope(
     """Write the slope of the best linear upper bound at w into ``beta``; return its intercept alpha."""
     simplex = True
     for i in range(a.size):
-        if cost[i] == 0.0 or h[i] < budget * (1.0 - 1e-12):
+        if cost[i] == 0.0 or h[i] < budget * (1.0 - FEW_ROUNDINGS):
             simplex = False
             break
     if simplex:

@@ -11,8 +11,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from elbowroom.numerics import Floats
+from elbowroom.numerics import NONZERO, Floats
 from elbowroom.search.network.candidates import NetworkSearch
+from elbowroom.search.network.limits import CLOSER, FIRST_ASCENT, LAST_ASCENT, LEAST_REACH, SAME_POINT, UNLIMITED_REACH
 from elbowroom.search.network.part import Part
 
 
@@ -27,7 +28,7 @@ def descend(search: NetworkSearch, start: Floats, rounds: int = 40, part: Part |
             break
         weakest = search.attack(x, starts=6, rounds=8, remember=4)
         distance = search.problem.measure(x)
-        if weakest >= 0.5 * search.safety and distance < search.best_distance * (1.0 - 1e-9):
+        if weakest >= 0.5 * search.safety and distance < search.best_distance * (1.0 - CLOSER):
             survivors.append(x)
         Y = scenarios.points(x)
         margin = network.margins(Y)
@@ -39,14 +40,14 @@ def descend(search: NetworkSearch, start: Floats, rounds: int = 40, part: Part |
             tangent = moves.pull(np.where(scenarios.following(x, chosen), slope, 0.0))
             rows.append(tangent)
             lows.append(search.safety - value + tangent @ v)
-        reach = 1e9 if not np.isfinite(search.best_distance) else max(search.best_distance, 1e-12)
+        reach = UNLIMITED_REACH if not np.isfinite(search.best_distance) else max(search.best_distance, LEAST_REACH)
         search.program.start(np.vstack(rows), np.concatenate(lows), part.low, part.high, reach)
         solved = search.program.nearest()
         if solved.x is None:
             break
         # tangents that chase each other: go half way
         following = moves.center(solved.x if k < 15 else 0.5 * (v + solved.x))
-        if np.abs(moves.of_center(following) - v).max(initial=0.0) <= 1e-11 * max(1.0, distance):
+        if np.abs(moves.of_center(following) - v).max(initial=0.0) <= SAME_POINT * max(1.0, distance):
             known = len(scenarios)
             improved |= search.offer(x)
             if len(scenarios) == known:
@@ -101,7 +102,7 @@ def _ascend(search: NetworkSearch, rounds: int = 60) -> Floats | None:
     if moves.size == 0:
         return None
     v = moves.low.copy()
-    step = 1e-3
+    step = FIRST_ASCENT
     value = search.attack(moves.center(v), starts=4, rounds=5)
     for _ in range(rounds):
         if value >= 0.0 or search.clock.expired:
@@ -111,12 +112,12 @@ def _ascend(search: NetworkSearch, rounds: int = 60) -> Floats | None:
         i = int(np.argmin(search.network.worst(Y)))
         _, slope, _ = search.network.gradient(Y[i : i + 1])
         direction = moves.pull(slope[0])
-        trial = np.clip(v + step * direction / max(np.abs(direction).max(), 1e-300), moves.low, moves.high)
+        trial = np.clip(v + step * direction / max(np.abs(direction).max(), NONZERO), moves.low, moves.high)
         reached = search.attack(moves.center(trial), starts=4, rounds=5)
         if reached > value:
             v, value, step = trial, reached, step * 2.0
         else:
             step *= 0.5
-            if step < 1e-9:
+            if step < LAST_ASCENT:
                 break
     return moves.center(v) if value >= 0.0 else None

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from elbowroom.numerics import Bools, Floats, Ints
+from elbowroom.numerics import NONZERO, Bools, Floats, Ints
 from elbowroom.problem import Distance, RecourseProblem
 from elbowroom.problem.conditions import ROW_SLACK
 
@@ -125,7 +125,7 @@ class Moves:
                 * (size[self.plus] * (self.plus >= 0) + size[self.minus] * (self.minus >= 0))
                 * self.unit
             )
-            slack = 2.0 * ROW_SLACK * float(size @ np.abs(self.base)) + 1e-300
+            slack = 2.0 * ROW_SLACK * float(size @ np.abs(self.base)) + NONZERO
             if np.isfinite(rule.low):
                 rows.append(pulled + easier)
                 lows.append(rule.low - at_factual - slack)

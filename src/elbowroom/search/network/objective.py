@@ -8,14 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from elbowroom.numerics import TOLERANCES, Floats
+from elbowroom.numerics import Floats
 from elbowroom.problem import Distance
+from elbowroom.search.network.limits import KEPT_TANGENTS, LENGTH_GAP, LENGTH_ROUNDING, MOST_TANGENTS, UNIT_ROUNDING
 from elbowroom.search.network.moves import Moves
 from elbowroom.search.network.program import INFINITY, LinearProgram, Solved, SparseRows
-
-MOST_TANGENTS = 60
-KEPT_TANGENTS = 20
-LENGTH_GAP = 0.05 * TOLERANCES.continuous_gap
 
 
 class MoveProgram(LinearProgram):
@@ -83,10 +80,10 @@ class MoveProgram(LinearProgram):
                 break
             v = solved.x[: self.moves.size]
             length = self.moves.measure(v)
-            if length <= float(solved.x[-1]) * (1.0 + LENGTH_GAP) + 1e-12:
+            if length <= float(solved.x[-1]) * (1.0 + LENGTH_GAP) + LENGTH_ROUNDING:
                 break
             blocks = self.moves.blocks(v)
-            unit = blocks / (float(np.sqrt(np.square(blocks).sum())) * (1.0 + 1e-14))
+            unit = blocks / (float(np.sqrt(np.square(blocks).sum())) * (1.0 + UNIT_ROUNDING))
             self.add_row(self._tangent_row(unit, columns), 0.0)
             self._tangents = [*self._tangents[-KEPT_TANGENTS:], unit]
             solved = self.solve(seconds)

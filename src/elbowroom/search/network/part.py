@@ -8,6 +8,7 @@ import numpy as np
 
 from elbowroom.numerics import Floats
 from elbowroom.problem import Distance
+from elbowroom.search.network.limits import ALMOST_A_STEP, FEW_ROUNDINGS, MOVED
 from elbowroom.search.network.moves import Moves
 
 
@@ -51,7 +52,7 @@ class Part:
             case Distance.LINF:
                 reach = np.where(priced, cutoff, np.inf)
                 budget = np.inf
-        grow = 1.0 + 1e-12  # rounded outwards: a wider part only weakens the bounds
+        grow = 1.0 + FEW_ROUNDINGS  # rounded outwards: a wider part only weakens the bounds
         return Reach(self.low, np.maximum(np.minimum(self.high, reach * grow), self.low), budget * grow, moves.cost)
 
     def split(self, moves: Moves, i: int, at: float) -> tuple[Part, Part]:
@@ -59,7 +60,7 @@ class Part:
         high = self.high.copy()
         low = self.low.copy()
         if moves.whole[i]:
-            steps = np.floor(at / moves.step[i] + 1e-9)
+            steps = np.floor(at / moves.step[i] + ALMOST_A_STEP)
             high[i], low[i] = steps * moves.step[i], (steps + 1.0) * moves.step[i]
         else:
             high[i] = low[i] = at
@@ -88,7 +89,7 @@ class Part:
         low, high = np.where(moves.whole, fixed, self.low), np.where(moves.whole, fixed, self.high)
         if moves.most_changes is not None:
             amount = np.bincount(moves.block, v, minlength=moves.n_blocks)
-            high = np.where(amount[moves.block] > 1e-9, high, low)
+            high = np.where(amount[moves.block] > MOVED, high, low)
         return replace(self, low=low, high=high)
 
     def near(self, v: Floats, radius: float) -> Part:

@@ -16,9 +16,9 @@ import highspy
 import numpy as np
 
 from elbowroom.numerics import Floats, Ints, gamma
+from elbowroom.search.network.limits import FEASIBILITY, FEW_STEPS, MANY_STEPS, SMALLEST_COEFFICIENT
 
 INFINITY = highspy.kHighsInf
-FEW_STEPS, MANY_STEPS = 25, 2**31 - 1  # of the simplex method: in trials, and otherwise
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,9 +85,9 @@ class LinearProgram:
             ("threads", 1),
             ("presolve", "off"),  # the programs are small and solved many times
             ("solver", "simplex"),
-            ("primal_feasibility_tolerance", 1e-9),
-            ("dual_feasibility_tolerance", 1e-9),
-            ("small_matrix_value", 1e-12),
+            ("primal_feasibility_tolerance", FEASIBILITY),
+            ("dual_feasibility_tolerance", FEASIBILITY),
+            ("small_matrix_value", SMALLEST_COEFFICIENT),
         ):
             self.solver.setOptionValue(option, value)
         self.solves = 0

@@ -11,6 +11,7 @@ import numpy as np
 
 from elbowroom.numerics import Bools, Floats, Ints
 from elbowroom.problem import RecourseProblem
+from elbowroom.search.network.limits import SAME_SHIFT
 
 
 class Scenarios:
@@ -22,7 +23,9 @@ class Scenarios:
         self.free = np.zeros(problem.factual.size, dtype=bool)
         for members in free:
             self.free[members] = True
-        self._resolution = 1e-9 * np.maximum(np.maximum(problem.walls.up, problem.walls.down), np.finfo(float).tiny)
+        self._resolution = SAME_SHIFT * np.maximum(
+            np.maximum(problem.walls.up, problem.walls.down), np.finfo(float).tiny
+        )
         self.shift = np.zeros((0, problem.factual.size))
         self.pinned = np.zeros((0, problem.factual.size))
         start = problem.factual.copy()

@@ -17,15 +17,20 @@ from elbowroom.numerics import TOLERANCES, Floats
 from elbowroom.search.network.branching import TreeEnd, discrete_children, exclusive_children, halves
 from elbowroom.search.network.candidates import NetworkSearch
 from elbowroom.search.network.convex_concave import improve
+from elbowroom.search.network.limits import (
+    LITTLE,
+    MISSED,
+    MOST_CUTS,
+    NEAR,
+    NOISE,
+    PATIENCE,
+    POLISHES,
+    TIGHT_ROW,
+    VIOLATED,
+)
 from elbowroom.search.network.objective import MoveProgram
 from elbowroom.search.network.part import Part
 from elbowroom.search.network.shallow_bounds import Fact, Row, ShallowBounds
-
-VIOLATED = -1e-7  # margins are scaled to about 1; the safety margin of incumbents has the same size
-MOST_CUTS = 200
-POLISHES = 4
-NEAR = 1e-3  # tangents of clipped rooms mislead far from where they were taken: a second polish only goes this far
-PATIENCE, LITTLE = 3, 0.2  # stop cutting after this many rounds that close less than this share of the gap
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +132,7 @@ class ShallowTree:
             elif not pairs:
                 return
             made = [((j, r), bounds.row(j, r, v)) for j, r in pairs]
-            useful = [(pair, r) for pair, r in made if r.value < -1e-9]
+            useful = [(pair, r) for pair, r in made if r.value < -MISSED]
             if not useful:
                 violated, row = made[0]
                 break
@@ -180,13 +185,13 @@ class ShallowTree:
         node = replace(node, G=G, h=h)
         if violated is not None and row is not None and moves.size:
             neuron, move = int(np.argmax(row.neuron_loss)), int(np.argmax(row.move_loss))
-            if row.neuron_loss[neuron] >= max(row.move_loss[move], 1e-11):
+            if row.neuron_loss[neuron] >= max(row.move_loss[move], NOISE):
                 for active in (False, True):
                     fact = Fact(violated[0], neuron, active)
                     self._push(bound, replace(node, facts=(*node.facts, fact)))
                 return
             kink = self._kink(part, violated[0], move, float(v[move]))
-            if row.move_loss[move] > 1e-11 and kink is not None:
+            if row.move_loss[move] > NOISE and kink is not None:
                 self._push_parts(bound, node, part.split(moves, move, kink))
                 return
         cutoff = min(self.cutoff, self.search.best_distance)
@@ -209,6 +214,6 @@ class ShallowTree:
         h = np.concatenate([node.h, np.array([r.h for r in own])])
         if len(h) > 12:
             slack = G @ v - h
-            keep = np.sort(np.argsort(slack, kind="stable")[: max(12, int((slack < 1e-7).sum()))])
+            keep = np.sort(np.argsort(slack, kind="stable")[: max(12, int((slack < TIGHT_ROW).sum()))])
             G, h = G[keep], h[keep]
         return G, h

@@ -8,6 +8,8 @@ import numpy as np
 
 from elbowroom.numerics import Floats, Ints
 
+UNIT_ROUNDING = 1e-15  # of each entry of a unit vector
+
 
 @dataclass(frozen=True, eq=False)
 class NormRow:
@@ -33,7 +35,7 @@ class NormRow:
         length = float(np.linalg.norm(v))
         if not length > 0.0:
             return None
-        n = v / length * (1.0 - 1e-15 * (v.size + 4))  # not longer than 1: the cut stays implied
+        n = v / length * (1.0 - UNIT_ROUNDING * (v.size + 4))  # not longer than 1: the cut stays implied
         columns, values, limit = self.columns, n * self.weight, float(n @ self.offset)
         if self.bound_column >= 0:
             return np.append(columns, self.bound_column), np.append(values, -1.0), limit

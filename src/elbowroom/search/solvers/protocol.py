@@ -153,7 +153,10 @@ class Chain:
             cuts = []
             for norm in program.norms:
                 for x in (answer.x, *answer.pool):
-                    if norm.excess(x) > EPSILONS.norm_row * max(norm.allowed(x), 1e-9) and norm.tangent(x) is not None:
+                    if (
+                        norm.excess(x) > EPSILONS.norm_row * max(norm.allowed(x), EPSILONS.least_norm)
+                        and norm.tangent(x) is not None
+                    ):
                         cuts.append(norm.tangent(x))
             if not cuts:
                 break

@@ -21,6 +21,7 @@ class Epsilons:
     feasibility_scip: float = 1e-7  # tighter ones make its LP solver give up
     smallest_coefficient: float = 1e-12  # HiGHS drops what is smaller; absolute
     norm_row: float = 1e-7  # violation of a norm row that needs another tangent; what is left is repaired or judged
+    least_norm: float = 1e-9  # what a norm is measured against, at least; absolute
     # what a candidate must hold beyond the question, so that rounding cannot spoil it; grows when it does
     first_extra: float = 1e-7  # margin, as a share of the deficit of the factual (linear models, networks)
     most_extra: float = 1e-2

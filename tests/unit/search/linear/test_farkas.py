@@ -6,7 +6,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from elbowroom.search.linear.farkas import MOST_OPEN, exact_multiplier
+from elbowroom.search.linear.farkas import exact_multiplier
+from elbowroom.search.linear.limits import MOST_OPEN
 
 
 def remainder(raw: np.ndarray, multiplier: np.ndarray) -> list[Fraction]:

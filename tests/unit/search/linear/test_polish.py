@@ -12,7 +12,8 @@ from elbowroom.problem import Ball, Box, Feature, RecourseProblem, Room, Space
 from elbowroom.result import Counterexample, Undecided
 from elbowroom.search.contract import Clock
 from elbowroom.search.linear.least import LeastMoves
-from elbowroom.search.linear.polish import MOST_REFUSALS, Found, Polisher
+from elbowroom.search.linear.limits import MOST_REFUSALS
+from elbowroom.search.linear.polish import Found, Polisher
 from tests.support.linear_problems import linear_model
 from tests.support.linear_searches import read
 from tests.support.referee import Judge, Referee

@@ -9,7 +9,8 @@ from elbowroom.problem import Ball, Box, Feature, RecourseProblem, Space
 from elbowroom.result import Certificate, Undecided, Verdict
 from elbowroom.search.contract import Clock
 from elbowroom.search.network.ascent import climb_and_settle, kick
-from elbowroom.search.network.candidates import LARGEST_SLICE, UNDECIDED_SHARE, NetworkSearch
+from elbowroom.search.network.candidates import NetworkSearch
+from elbowroom.search.network.limits import LARGEST_SLICE, UNDECIDED_SHARE
 from tests.support.hostile import attack
 from tests.support.referee import Engine, Referee, run_engine
 from tests.support.small_networks import network, solve, truth_on_a_line

@@ -12,9 +12,10 @@ from elbowroom.numerics import TOLERANCES
 from elbowroom.problem import Box, Feature, RecourseProblem, Space
 from elbowroom.result import Certificate, Undecided
 from elbowroom.search.contract import Clock
-from elbowroom.search.network.candidates import LEAST_SAFETY, NetworkSearch
+from elbowroom.search.network.candidates import NetworkSearch
 from elbowroom.search.network.convex_concave import improve
-from elbowroom.search.network.engine import EASY, _closes_at_once
+from elbowroom.search.network.engine import _closes_at_once
+from elbowroom.search.network.limits import EASY, LEAST_SAFETY
 from elbowroom.search.network.part import Part
 from elbowroom.search.network.shallow import ShallowTree
 from tests.support.hostile import attack
