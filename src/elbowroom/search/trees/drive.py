@@ -251,7 +251,7 @@ class Drive:
             self.bound = max(self.bound, min(top, self.kernels.held_key, self.best))
             self.clock.report(lower_bound=self.lower_bound)
             if stop == STOP.FULL and self.nodes.free_rows < self.kernels.schedule.rows_per_split:
-                self.reason = "the open nodes of the search fill the memory they may use"
+                self.reason = "the open nodes of the search filled the memory allowed for them"
                 return False
             if self.kernels.out_of_time:
                 self.reason = "the time limit was reached"

@@ -122,7 +122,7 @@ def _lay_out_groups(problem: RecourseProblem, dimensions: Dimensions, idle: Floa
     for g, members in enumerate(space.members):
         allowed = allowed_categories(problem.lower[members], problem.upper[members])
         if not allowed.any():
-            return f"one-hot group {space.groups[g].name!r}: the bounds of its columns leave no category"
+            return f"one-hot group {space.groups[g].name!r}: the bounds of its columns allow no category"
         factual = int(np.argmax(problem.factual[members]))
         chosen = factual if allowed[factual] else int(np.argmax(allowed))
         idle[members] = np.eye(members.size)[chosen]

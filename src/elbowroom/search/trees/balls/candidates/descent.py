@@ -6,7 +6,7 @@ For a bad region R the room used up, u(x) = sum phi(gap_f / r_f), is convex in t
 
 and a centre y at which the right-hand side is at least 1 for every region is good, as far as those regions are known. The
 cheapest such y is a linear program in y = factual + p - q with p, q >= 0. Solved again and again, around the last good
-centre and with the regions that its own answers still meet, it goes down to a centre that no small common move betters,
+centre and with the regions that its own answers still meet, it goes down to a centre that no small common move improves,
 where moves of one column at a time are stuck, and out of a corner between regions that are only just met.
 """
 
