@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from elbowroom.certify.tree_kernels import Meeting, RegionArrays, restrict_leaves
+from elbowroom.certify.tree_kernels import Meeting, restrict_leaves
 from elbowroom.models import TreeEnsemble
 from elbowroom.models.trees import Leaves
-from elbowroom.numerics import Floats, Ints, next_value
+from elbowroom.numerics import Floats, Ints, next_up, next_value
 from elbowroom.problem import Body
 from elbowroom.problem.shapes import is_round, phi
 
@@ -52,7 +52,7 @@ class Cells:
         in_group = np.zeros(body.center.size, dtype=bool)
         for members in body.free_groups:
             in_group[members] = True
-        columns, lasts, firsts = [], [], []
+        columns, lasts = [], []
         for f in range(body.center.size):
             if not in_group[f] and (model.cuts[f].size == 0 or body.lower[f] == body.upper[f]):
                 continue
@@ -60,12 +60,13 @@ class Cells:
             if last.size > 1:
                 columns.append(f)
                 lasts.append(last)
-                firsts.append(
-                    np.concatenate([[0.0 if in_group[f] else body.lower[f]], next_value(last[:-1], body.whole[f])])
-                )
         start = np.cumsum([0, *(last.size for last in lasts)], dtype=np.int64)
         active = np.array(columns, dtype=np.int64)
-        first, last = np.concatenate([[], *firsts]), np.concatenate([[], *lasts])
+        last = np.concatenate([[], *lasts])
+        whole = body.whole[active]
+        first = np.empty(last.size)
+        first[1:] = next_value(last, np.repeat(whole, np.diff(start)))[:-1] if whole.any() else next_up(last[:-1])
+        first[start[:-1]] = np.where(in_group[active], 0.0, body.lower[active])
         home = np.array(
             [np.searchsorted(ends, body.center[f]) for f, ends in zip(columns, lasts, strict=True)], dtype=np.int64
         )
@@ -114,16 +115,20 @@ def _restricted(leaves: Leaves, body: Body, columns: Ints, start: Ints, last: Fl
     """Leaves of each tree that meet the region: tree_start, rows, entry_start, and (3, entries) of partial ranges."""
     n_leaves = leaves.lower.shape[0]
     n_trees = leaves.n_trees
-    region = RegionArrays(lower=body.lower, upper=body.upper, columns=columns, start=start, last=last)
     size = _FIRST_ENTRIES
     while True:
         found = Meeting(
+            lower=body.lower,
+            upper=body.upper,
+            columns=columns,
+            start=start,
+            last=last,
             tree_start=np.zeros(n_trees + 1, np.int64),
             rows=np.zeros(n_leaves, np.int64),
             entry_start=np.zeros(n_leaves + 1, np.int64),
             entries=np.zeros((3, size), np.int64),
         )
-        count = restrict_leaves(leaves.offsets, leaves.lower, leaves.upper, region, found)
+        count = restrict_leaves(leaves.offsets, leaves.lower, leaves.upper, found)
         if count <= size:
             n_rows = int(found.tree_start[-1])
             return found.tree_start, found.rows[:n_rows], found.entry_start[: n_rows + 1], found.entries[:, :count]

@@ -1,11 +1,13 @@
-"""Compiled loops of the judge for trees. Plain arrays in, plain arrays out; the meaning is in `cells` and `trees`."""
+"""Compiled loops of the judge for trees. Plain arrays in, plain arrays out; the meaning is in `cells` and `trees`.
+
+The arrays come in tuples with names instead of a `Bundle`: a verdict on a small region takes a few hundred microseconds, and
+making bundles for each would be a third of that.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
-from elbowroom.kernels.bundle import Bundle
 from elbowroom.kernels.kernel import inner_kernel, kernel
 from elbowroom.numerics import Floats, Ints
 
@@ -28,8 +30,7 @@ def _first_above(values: Floats, begin: int, end: int, x: float) -> int:
     return begin
 
 
-@dataclass(frozen=True, eq=False)
-class CellArrays(Bundle):
+class CellArrays(NamedTuple):
     """What `descend` reads of a region in cells; see `cells.Cells`, whose fields these are."""
 
     start: Ints
@@ -43,8 +44,7 @@ class CellArrays(Bundle):
     entry_high: Ints
 
 
-@dataclass(frozen=True, eq=False)
-class Stack(Bundle):
+class Stack(NamedTuple):
     """Where `descend` is. Level d: ranges low[d], high[d]; the leaves of tree k that meet them are
     pool[begin[d, k] : begin[d, k + 1]], in ascending order of value; position[d] is the next leaf of tree branch[d] to look
     into. ``depth`` and ``margin`` hold one number each: the level reached, and the smallest margin seen."""
@@ -59,21 +59,15 @@ class Stack(Bundle):
     margin: Floats
 
 
-@dataclass(frozen=True, eq=False)
-class RegionArrays(Bundle):
-    """A region and the last values of its cells; see `cells.Cells`."""
+class Meeting(NamedTuple):
+    """A region and the last values of its cells (see `cells.Cells`); then, filled by `restrict_leaves`, the leaves that meet
+    it and where they cover only part of it."""
 
     lower: Floats
     upper: Floats
     columns: Ints
     start: Ints
     last: Floats
-
-
-@dataclass(frozen=True, eq=False)
-class Meeting(Bundle):
-    """Filled by `restrict_leaves`: the leaves that meet a region, and where they cover only part of it."""
-
     tree_start: Ints
     rows: Ints
     entry_start: Ints
@@ -81,18 +75,18 @@ class Meeting(Bundle):
 
 
 @kernel
-def restrict_leaves(offsets: Ints, lower: Floats, upper: Floats, region: RegionArrays, found: Meeting) -> int:
+def restrict_leaves(offsets: Ints, lower: Floats, upper: Floats, found: Meeting) -> int:
     """Leaves that meet the region, and the ranges of cells where they cover only a part of it.
 
     Fills ``found`` and returns how many entries there are; those beyond its room for entries are only counted.
     """
-    columns, start, last, entries = region.columns, region.start, region.last, found.entries
+    columns, start, last, entries = found.columns, found.start, found.last, found.entries
     n_active, n_rows, n_entries = columns.size, 0, 0
     for k in range(offsets.size - 1):
         for row in range(offsets[k], offsets[k + 1]):
             meets = True
-            for f in range(region.lower.size):
-                if not (lower[row, f] < region.upper[f] and upper[row, f] >= region.lower[f]):
+            for f in range(found.lower.size):
+                if not (lower[row, f] < found.upper[f] and upper[row, f] >= found.lower[f]):
                     meets = False
                     break
             if not meets:

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import replace
 from typing import Final
 from weakref import WeakKeyDictionary
 
@@ -134,7 +133,7 @@ def _smallest_margin(
             if body.contains(point)[0]:
                 return point
         elif state == CROWDED:
-            stack = replace(stack, pool=np.concatenate([stack.pool, np.zeros_like(stack.pool)]))
+            stack = stack._replace(pool=np.concatenate([stack.pool, np.zeros_like(stack.pool)]))
         if time.perf_counter() > deadline:
             return None
 

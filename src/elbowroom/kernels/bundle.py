@@ -11,11 +11,11 @@ The Python object owns the arrays and the table and outlives every call. Kernels
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
-from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
-from functools import lru_cache
-from typing import Any, Final, TypeVar
+from functools import cache, lru_cache
+from typing import Any, Final, TypeVar, cast
 
 import numpy as np
 from llvmlite import ir
@@ -33,9 +33,22 @@ from numba.np import arrayobj
 from numba.np.numpy_support import from_dtype
 
 WORD = ir.IntType(64)
-NUMBER = -1  # in place of a number of dimensions
 B = TypeVar("B", bound="Bundle")
 _HOLDS: Final = {"Floats": np.float64, "Ints": np.int64, "Words": np.uint64, "Shorts": np.int32}
+
+
+_DATA: Final = object.__basicsize__  # an array begins with the head of every object; the address of its data follows
+
+
+def _data_of(array: Any) -> int:
+    """The address of an array's data: as ``array.ctypes.data``, which takes longer than the rest of making a bundle."""
+    return _POINTER.from_address(id(array) + _DATA).value or 0
+
+
+_POINTER: Final = ctypes.c_void_p
+_PROBE: Final = np.zeros(3)
+if _data_of(_PROBE) != _PROBE.ctypes.data:  # objects of this Python begin in another way
+    raise ImportError("elbowroom needs CPython, where an array's data pointer follows the head of its object")
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,31 +56,30 @@ class Bundle:
     """Base class: the fields of subclasses are arrays, ints and floats."""
 
     def __post_init__(self) -> None:
-        members: list[tuple[str, np.dtype[Any], int]] = []
+        values = self.__dict__  # the fields in their order: nothing else is set yet
+        kinds: list[Any] = []
         table: list[int] = []
-        for name, value in self._fields():
+        for name, value in values.items():
             if isinstance(value, np.ndarray):
-                value = np.ascontiguousarray(value)
-                object.__setattr__(self, name, value)
-                members.append((name, value.dtype, value.ndim))
-                table += [value.ctypes.data, *value.shape]
+                if not value.flags.c_contiguous:
+                    values[name] = value = np.ascontiguousarray(value)
+                kinds.append((value.dtype, value.ndim))
+                table.append(_data_of(value))
+                table.extend(value.shape)
+            elif isinstance(value, float):
+                kinds.append(float)
+                table.append(int(np.float64(value).view(np.int64)))
             else:
-                number = np.float64(value) if isinstance(value, float) else np.int64(value)
-                members.append((name, number.dtype, NUMBER))
-                table.append(int(number.view(np.int64)))
-        words = np.array(table, dtype=np.int64)
-        object.__setattr__(self, "_table", words)
-        object.__setattr__(self, "_address", words.ctypes.data)
-        # numba's dispatcher looks for this attribute itself: a call needs no Python code to learn the types of its bundles
-        object.__setattr__(self, "_numba_type_", _type_of(type(self).__name__, tuple(members)))
-
-    def _fields(self) -> Iterator[tuple[str, Any]]:
-        for part in fields(self):
-            yield part.name, getattr(self, part.name)
+                kinds.append(int)
+                table.append(int(value))
+        words, type_of = np.array(table, dtype=np.int64), cast(Any, _type_of)
+        # numba's dispatcher looks for _numba_type_ itself: a call needs no Python code to learn the types of its bundles
+        values["_numba_type_"] = type_of(type(self), tuple(kinds))
+        values["_table"], values["_address"] = words, _data_of(words)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copies and pickles are rebuilt: addresses are meaningless to another object or process."""
-        return type(self), tuple(value for _, value in self._fields())
+        return type(self), tuple(getattr(self, part.name) for part in fields(self))
 
 
 # ---- scratch arrays ------------------------------------------------------------------------------------------------------
@@ -78,11 +90,19 @@ def array(*shape: str | int, fill: int = 0) -> Any:
 
 def blank(kind: type[B], **sizes: int) -> B:
     """A bundle of fresh arrays, one per field, in the named sizes. The annotation of a field says what its array holds."""
-    made = {}
-    for part in fields(kind):
-        shape = tuple(sizes[size] if isinstance(size, str) else size for size in part.metadata["shape"])
-        made[part.name] = np.full(shape, part.metadata["fill"], _HOLDS[str(part.type)])
-    return kind(**made)
+    made = []
+    for shape, fill, holds in cast(Any, _plan)(kind):
+        fresh = np.zeros([sizes[size] if isinstance(size, str) else size for size in shape], holds)
+        if fill:
+            fresh.fill(fill)
+        made.append(fresh)
+    return kind(*made)
+
+
+@cache
+def _plan(kind: Any) -> list[tuple[tuple[str | int, ...], int, Any]]:
+    """Shape, first value and type of the entries, per field."""
+    return [(part.metadata["shape"], part.metadata["fill"], _HOLDS[str(part.type)]) for part in fields(kind)]
 
 
 # ---- what kernels see -----------------------------------------------------------------------------------------------
@@ -103,12 +123,15 @@ class BundleType(types.Type):
 
 
 @lru_cache(maxsize=256)
-def _type_of(name: str, members: tuple[tuple[str, np.dtype[Any], int], ...]) -> BundleType:
-    kinds = []
-    for member, dtype, ndim in members:
-        scalar = from_dtype(dtype)
-        kinds.append((member, scalar if ndim == NUMBER else types.Array(scalar, ndim, "C")))
-    return BundleType(name, tuple(kinds))
+def _type_of(bundle: Any, kinds: tuple[Any, ...]) -> BundleType:
+    """``kinds``: per field the type and the number of dimensions of its array, or float or int."""
+    members: list[tuple[str, types.Type]] = []
+    for part, kind in zip(fields(bundle), kinds, strict=True):
+        if kind is float or kind is int:
+            members.append((part.name, types.float64 if kind is float else types.int64))
+        else:
+            members.append((part.name, types.Array(from_dtype(kind[0]), kind[1], "C")))
+    return BundleType(bundle.__name__, tuple(members))
 
 
 @register_model(BundleType)
