@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import math
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from elbowroom.certify.judge import certify
+from elbowroom.errors import ElbowroomError
 from elbowroom.numerics import Floats
 from elbowroom.problem import RecourseProblem
 from elbowroom.result import Certificate, Inadmissible, Undecided, Verdict
@@ -15,6 +17,8 @@ from elbowroom.search.contract import Clock, Ending, Engine
 from elbowroom.search.frontier import INTERRUPTED, Known
 
 RECALLED = "known from another radius"
+FAILED = "ended by a fault"
+LOGGER = logging.getLogger("elbowroom")
 MOMENT = 0.05  # seconds that a verdict gets even after the time limit
 
 
@@ -64,7 +68,7 @@ class Attempt:
         self.referee = CertifyingReferee(self.problem, self.clock)
 
     def run(self, seed: int, known: Known | None = None) -> Ending:
-        """The engine's ending; an interrupt ends the search with the best certified answer so far."""
+        """The engine's ending; an interrupt or a fault ends the search with the best certified answer so far."""
         try:
             if known is None:
                 return self._trivial() or self._search(seed)
@@ -75,6 +79,12 @@ class Attempt:
         except KeyboardInterrupt:
             bound = min(self.clock.lower_bound, self.referee.distance)
             return Ending(INTERRUPTED, bound, "interrupted before a region was certified")
+        except ElbowroomError:
+            raise  # about the question, not about the search
+        except Exception as fault:  # whatever fails, solver or engine: what was certified and proven until then holds
+            LOGGER.exception("the search failed; its best certified answer is returned")
+            bound = min(self.clock.lower_bound, self.referee.distance)
+            return Ending(FAILED, bound, f"the search failed: {type(fault).__name__}: {fault}")
 
     def _search(self, seed: int) -> Ending:
         return self.engine.search(self.problem, self.referee, self.clock, seed)

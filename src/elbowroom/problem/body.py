@@ -9,6 +9,7 @@ from typing import Final
 import numpy as np
 
 from elbowroom.numerics import Bools, Floats, Ints, room_ends
+from elbowroom.problem.categories import allowed_categories
 from elbowroom.problem.rooms import Walls
 from elbowroom.problem.shapes import Shape, is_round, sample, spent, spent_exactly
 
@@ -90,5 +91,6 @@ class Body:
         towards = np.where(X > self.center, np.floor(X), np.ceil(X))  # whole numbers: round towards the centre
         X = np.where(self.whole, towards, X)
         for members in self.free_groups:
-            X[:, members] = np.eye(members.size)[rng.integers(members.size, size=size)]
+            allowed = np.flatnonzero(allowed_categories(self.lower[members], self.upper[members]))
+            X[:, members] = np.eye(members.size)[allowed[rng.integers(allowed.size, size=size)]]
         return X + 0.0

@@ -76,6 +76,11 @@ class Feature:
             raise InputError(
                 f"feature {self.name!r}: weight {self.weight} must be a positive number; use immutable=True to forbid a change"
             )
+        if not 0.0 < self.weight / self.scale < math.inf:
+            raise InputError(
+                f"feature {self.name!r}: weight {self.weight} over scale {self.scale} is beyond float64; "
+                "choose both closer to 1"
+            )
         if self.kind is not Kind.NUMERIC:
             set_field(self, "lower", float(math.ceil(self.lower)) if math.isfinite(self.lower) else self.lower)
             set_field(self, "upper", float(math.floor(self.upper)) if math.isfinite(self.upper) else self.upper)

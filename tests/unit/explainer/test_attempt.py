@@ -174,6 +174,44 @@ def test_an_interrupted_judge_ends_the_search_with_what_was_certified(monkeypatc
     assert one.referee.center == at(4.0)
 
 
+# ---- faults ----------------------------------------------------------------------------------------------------------
+def test_a_fault_leaves_the_best_certified_answer_and_is_logged(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def engine(self: Attempt, *arguments: object) -> Ending:
+        self.clock.report(lower_bound=0.7)
+        self.referee(at(4.0))
+        raise MemoryError("the solver died")
+
+    monkeypatch.setattr(Attempt, "_search", engine)
+    problem = half_line()
+    answer = Explainer(problem.model, problem.space).explain(problem.factual, problem.room, problem.target)
+    assert isinstance(answer, Region)
+    assert (answer.status, answer.distance, answer.lower_bound) == (Status.CERTIFIED, 4.0, 0.7)
+    assert "MemoryError: the solver died" in caplog.text
+
+
+def test_a_fault_before_anything_is_certified_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    def engine(self: Attempt, *arguments: object) -> Ending:
+        raise IndexError("list index out of range")
+
+    monkeypatch.setattr(Attempt, "_search", engine)
+    problem = half_line()
+    answer = Explainer(problem.model, problem.space).explain(problem.factual, problem.room, problem.target)
+    assert (answer.status, answer.lower_bound) == (Status.UNKNOWN, 0.0)
+    assert isinstance(answer, NoRegion) and "IndexError: list index out of range" in answer.reason
+
+
+def test_what_is_wrong_with_the_question_is_still_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    def engine(self: Attempt, *arguments: object) -> Ending:
+        raise InputError("column 'x0': rescale it")
+
+    monkeypatch.setattr(Attempt, "_search", engine)
+    problem = half_line()
+    with pytest.raises(InputError, match="rescale it"):
+        Explainer(problem.model, problem.space).explain(problem.factual, problem.room, problem.target)
+
+
 # ---- what other radii know -------------------------------------------------------------------------------------------
 @pytest.fixture
 def no_engine(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -110,3 +110,13 @@ def test_whole_samples_stay_inside_by_rounding_towards_the_centre() -> None:
     assert (X == np.floor(X)).all()
     assert body.contains(X).all()
     assert len(np.unique(X, axis=0)) > 5
+
+
+def test_samples_of_a_free_group_keep_to_the_allowed_categories() -> None:
+    """A member whose upper bound is 0 is forbidden: no sample may have it."""
+    center, whole = np.array([0.0, 0.0, 1.0, 0.0]), np.array([False, True, True, True])
+    high = np.array([1.0, 0.0, 1.0, 1.0])
+    body = body_of(center, Shape.BOX, 0.1, np.zeros(4), high, whole, (np.array([1, 2, 3]),))
+    points = body.sample(500)
+    assert body.contains(points).all()
+    assert set(map(tuple, points[:, 1:])) == {(0.0, 1.0, 0.0), (0.0, 0.0, 1.0)}

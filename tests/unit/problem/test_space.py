@@ -163,3 +163,9 @@ def test_a_whole_centre_and_a_whole_room_are_two_things() -> None:
     assert problem.body(np.array([4.0, 4.5])).lower.tolist() == [3.75, 4.25]
     with pytest.raises(AssertionError):  # the linear engine knows one kind of whole column only
         read_question(problem, model)
+
+
+@pytest.mark.parametrize(("weight", "scale"), [(1.0, 1e-310), (1e300, 1e-10), (1e-300, 1e300)])
+def test_prices_beyond_all_floats_are_refused(weight: float, scale: float) -> None:
+    with pytest.raises(InputError, match=r"feature 'income': weight .* over scale .* is beyond float64"):
+        Feature("income", weight=weight, scale=scale)

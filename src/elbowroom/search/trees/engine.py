@@ -13,6 +13,7 @@ from elbowroom.search.contract import Clock, Ending, Referee, refusal
 from elbowroom.search.rehearsal import rehearse
 from elbowroom.search.trees.memory import TreeMemory
 
+MOST_TARGETS = 2  # whose memories are kept: a large forest in cells takes hundreds of megabytes
 SHAPES = (Shape.BOX, Shape.BALL, Shape.DIAMOND)
 TAKES = Takes(most_changes=True)  # only finitely many centres of boxes are searched: a row would need others
 
@@ -50,9 +51,13 @@ class TreeEngine:
     def _memory_for(self, problem: RecourseProblem) -> TreeMemory:
         """Of this model and target; a memory that does not fit (another model or space) is replaced."""
         key = problem.target_index, problem.target.probability
-        if key not in self._memory or not self._memory[key].fits(problem):
-            self._memory[key] = TreeMemory.of(problem)
-        return self._memory[key]
+        memory = self._memory.pop(key, None)
+        if memory is None or not memory.fits(problem):
+            memory = TreeMemory.of(problem)
+        self._memory[key] = memory  # the newest is last
+        while len(self._memory) > MOST_TARGETS:
+            del self._memory[next(iter(self._memory))]
+        return memory
 
 
 def largest_kernel(shape: Shape) -> Any:
