@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from elbowroom.visible import MOST_MESSAGE, brief, visible
+
 
 class ElbowroomError(Exception):
-    """Root of everything this package raises on purpose."""
+    """Root of everything this package raises on purpose. Messages quote what was given: names, values, keys of a file.
+    As text, they are one line that is safe to show and not too long, whatever was quoted."""
+
+    def __str__(self) -> str:
+        return brief(visible(super().__str__()), MOST_MESSAGE)
 
 
 class InputError(ElbowroomError, ValueError):

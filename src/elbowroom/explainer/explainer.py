@@ -26,6 +26,7 @@ from elbowroom.problem.shapes import Shape
 from elbowroom.problem.slips import parse_tolerance
 from elbowroom.result import Frontier, KeptProbability, NoRegion, RadiusResult, Region, Verdict, Widening
 from elbowroom.search.contract import Clock, Engine, OnProgress
+from elbowroom.visible import listed
 
 
 class Explainer:
@@ -294,7 +295,7 @@ class Explainer:
     def _same_columns(self, region: Region) -> None:
         if region.space.names != self._space.names:
             raise InputError(
-                f"the region is about the columns {list(region.space.names)}, not {list(self._space.names)}"
+                f"the region is about the columns {listed(region.space.names)}, not {listed(self._space.names)}"
             )
 
 

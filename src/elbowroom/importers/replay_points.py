@@ -18,6 +18,7 @@ from elbowroom.importers.preprocessing import Preprocessing
 from elbowroom.models.base import Model
 from elbowroom.models.trees import TreeEnsemble
 from elbowroom.numerics import Floats, Ints, next_down, next_up
+from elbowroom.visible import listed
 
 _CELLS = 20_000_000  # numbers in one matrix of rows: very wide models get fewer rows
 _NEIGHBOURS = 10
@@ -74,7 +75,7 @@ def data_rows(data: object, names: tuple[str, ...]) -> Floats | None:
         frame = data.rename(columns=str)
         missing = [name for name in names if name not in frame.columns]
         if missing and len(frame.columns) != len(names):
-            raise InputError(f"data lacks the columns {missing} of the model")
+            raise InputError(f"data lacks the columns {listed(missing)} of the model")
         data = frame if missing else frame[list(names)]
     try:
         rows = np.atleast_2d(np.asarray(data, dtype=np.float64))

@@ -16,6 +16,7 @@ from elbowroom.problem.shapes import Shape, is_round
 from elbowroom.problem.space import Feature
 from elbowroom.result.region import Region
 from elbowroom.result.widening import OPEN_FROM
+from elbowroom.visible import named
 
 SEPARATORS: Final = ("_", "=", ".", ":", " ", "/", "-")  # between the name of a one-hot group and its category
 
@@ -159,8 +160,8 @@ def _single(region: Region, f: int, feature: Feature, rounded: ShownRound | None
             texts = _interval_texts(region, f, whole=sort is Sort.WHOLE)
         factual_text = exact(factual) if factual == center and not moving else about(factual)
     return Line(
-        feature.name,
-        feature.unit or "",
+        named(feature.name),
+        named(feature.unit or ""),
         sort,
         factual_text,
         texts[1],
@@ -237,18 +238,18 @@ def _category(region: Region, g: int) -> Line:
     choices = tuple(n for n, top in zip(names, body.upper[members], strict=True) if top == 1.0) if free else (center,)
     fixed = any(space.features[int(f)].immutable for f in members)
     return Line(
-        group.name,
+        named(group.name),
         "",
         Sort.CATEGORY,
-        factual,
-        center,
-        center,
-        center,
+        named(factual),
+        named(center),
+        named(center),
+        named(center),
         changed=center != factual,
         moving=len(choices) > 1,
         factual_inside=factual in choices,
         note="cannot change" if fixed else "",
-        choices=choices,
+        choices=tuple(map(named, choices)),
     )
 
 

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any, assert_never
 
 import numpy as np
-from rich.text import Text
 
 from elbowroom.errors import InputError
 from elbowroom.explainer import Explainer
 from elbowroom.present.files import load_model
 from elbowroom.present.numbers import below, exact
+from elbowroom.present.screen import Styled
 from elbowroom.present.text import among, outcome, quoted, rules_text
 from elbowroom.problem import Body, RecourseProblem
 from elbowroom.result import Certificate, Counterexample, Inadmissible, Region, Status, Undecided
@@ -28,9 +28,9 @@ class Finding:
     what: str
     remark: bool = False
 
-    def text(self) -> Text:
+    def parts(self) -> tuple[Styled, str]:
         mark, style = {True: ("✓", "green"), False: ("✗", "red"), None: ("·", "yellow")}[self.good]
-        return Text.assemble((f"{mark} ", style), self.what)
+        return Styled(f"{mark} ", style), self.what
 
 
 @dataclass(frozen=True)

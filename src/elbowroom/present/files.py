@@ -1,4 +1,4 @@
-"""Models and tables from files, decided by content and never by name; nothing is unpickled unless it is trusted."""
+"""Models from files and the columns of tables, decided by content and never by name; nothing is unpickled unless it is trusted."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from typing import Final
 
 import pandas as pd
 
+from elbowroom.disk import read_whole
 from elbowroom.errors import InputError
+from elbowroom.visible import MOST_LISTED, brief, listed
 
 COMPRESSED: Final = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00", b"\x5d\x00\x00", b"\x04\x22\x4d\x18", b"PK\x03\x04")
 ZLIB: Final = (b"\x78\x01", b"\x78\x5e", b"\x78\x9c", b"\x78\xda")
-PARQUET: Final = b"PAR1"
 
 
 class Content(Enum):
@@ -42,7 +43,7 @@ def content_of(data: bytes) -> Content:
 
 def load_model(path: Path, trust_pickle: bool) -> object:
     """A fitted model from a joblib or pickle file, if the caller vouches for it."""
-    data = _bytes(path)
+    data = read_whole(path)
     content = content_of(data)
     if content is Content.OTHER:
         raise InputError(
@@ -57,28 +58,11 @@ def load_model(path: Path, trust_pickle: bool) -> object:
 
     try:
         return joblib.load(io.BytesIO(data))
-    except Exception as error:  # a pickle may raise anything at all while it is loaded
-        reason = f"{type(error).__name__}: {error}"
+    except (KeyboardInterrupt, MemoryError):
+        raise  # not the doing of the file
+    except BaseException as error:  # a pickle may raise anything at all while it is loaded, also sys.exit
+        reason = brief(f"{type(error).__name__}: {error}")
         raise InputError(f"{path}: the model cannot be loaded ({reason}); is its library installed here?") from None
-
-
-def load_table(path: Path) -> pd.DataFrame:
-    """A CSV or Parquet file."""
-    data = _bytes(path)
-    if data[:4] == PARQUET:
-        try:
-            return pd.read_parquet(io.BytesIO(data))
-        except ImportError:
-            raise InputError(f"{path}: reading Parquet needs pyarrow; pip install pyarrow, or use CSV") from None
-        except (ValueError, OSError) as error:
-            raise InputError(f"{path}: this Parquet file cannot be read ({error})") from None
-    try:
-        table = pd.read_csv(io.BytesIO(data))
-    except (ValueError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: this is neither a CSV nor a Parquet file ({error})") from None
-    if table.empty:
-        raise InputError(f"{path}: the table has no rows")
-    return table
 
 
 def feature_columns(table: pd.DataFrame, names: Sequence[str], labels: Sequence[str], path: Path) -> pd.DataFrame:
@@ -89,32 +73,25 @@ def feature_columns(table: pd.DataFrame, names: Sequence[str], labels: Sequence[
     table = table.rename(columns=str)
     unknown = [name for name in labels if name not in table.columns]
     if unknown:
-        raise InputError(f"{path}: --label {unknown[0]!r} is not a column; the columns are {list(table.columns)}")
+        raise InputError(f"{path}: --label {unknown[0]!r} is not a column; the columns are {listed(table.columns)}")
     table = table.drop(columns=list(labels))
     nameless = list(names) == [f"x{i}" for i in range(len(names))] and not set(names) & set(table.columns)
     if nameless:
         if len(table.columns) != len(names):
             raise InputError(
                 f"{path}: the model has {len(names)} columns without names, the table has {len(table.columns)} "
-                f"({list(table.columns)}); leave others out with --label NAME"
+                f"({listed(table.columns)}); leave others out with --label NAME"
             )
         return table
     missing = [name for name in names if name not in table.columns]
     if missing:
-        raise InputError(f"{path}: the columns {missing} of the model are missing; the table has {list(table.columns)}")
+        raise InputError(
+            f"{path}: the columns {listed(missing)} of the model are missing; the table has {listed(table.columns)}"
+        )
     extra = [name for name in table.columns if name not in set(names)]
     if extra:
         raise InputError(
-            f"{path}: the model does not know the columns {extra}; leave them out with "
-            + " ".join(f"--label {name!r}" for name in extra)
+            f"{path}: the model does not know the columns {listed(extra)}; leave them out with "
+            + " ".join(f"--label {brief(repr(name))}" for name in extra[:MOST_LISTED])
         )
     return table[list(names)]
-
-
-def _bytes(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except FileNotFoundError:
-        raise InputError(f"{path}: there is no such file") from None
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror or error})") from None

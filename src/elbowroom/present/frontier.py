@@ -7,6 +7,7 @@ is the light band. Where jumps were looked for, the line is broken at each of th
 from __future__ import annotations
 
 from dataclasses import dataclass
+from io import BytesIO
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -15,11 +16,14 @@ import numpy as np
 
 from elbowroom.errors import InputError
 from elbowroom.numerics import Floats
-from elbowroom.present.plots import CENTER, FACTUAL, INK, INTERVAL, QUIET, axes_or_new
+from elbowroom.present.outputs import GENERATOR
+from elbowroom.present.plots import CENTER, FACTUAL, INK, INTERVAL, PLAIN, QUIET, axes_or_new
 from elbowroom.present.text import joined
 from elbowroom.problem.distances import Distance
 from elbowroom.result.frontier import Breakpoint, Frontier
 from elbowroom.result.status import Status
+from elbowroom.version import __version__
+from elbowroom.visible import visible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,6 +35,7 @@ NAME_OF: Final = {
 }
 FIGURE_SIZE: Final = (7.5, 4.8)
 GONE: Final = "#D9D9D9"
+FORMATS: Final = {"png": "Software", "svg": "Creator", "pdf": "Creator"}  # and the field that names who drew it
 VISIBLE: Final = 1e-3  # relative gap from which the bound below a point is drawn
 
 
@@ -83,9 +88,9 @@ class FrontierDisplay:
                 )  # fmt: skip
         self._draw_jumps(ax)
         self._draw_rest(ax)
-        ax.set_xlabel(self.radius_label, color=INK)
-        ax.set_ylabel(self.distance_label, color=INK)
-        ax.set_title(self.title, loc="left", fontsize=11.5, color=INK)
+        ax.set_xlabel(visible(self.radius_label), color=INK, **PLAIN)
+        ax.set_ylabel(visible(self.distance_label), color=INK, **PLAIN)
+        ax.set_title(visible(self.title), loc="left", fontsize=11.5, color=INK, **PLAIN)
         ax.set_ylim(bottom=0.0)
         ax.margins(x=0.02)
         for side in ("top", "right"):
@@ -150,17 +155,22 @@ class FrontierDisplay:
             )  # fmt: skip
 
 
-def save_plot(frontier: Frontier, path: Path) -> None:
-    """Write the picture to a file whose name ends in .png, .svg or .pdf."""
+def picture_format(path: Path) -> str:
+    """png, svg or pdf, by the end of the name."""
+    form = path.suffix.lower().removeprefix(".")
+    if form not in FORMATS:
+        raise InputError(f"cannot draw into {str(path)!r}: use a name that ends in .png, .svg or .pdf")
+    return form
+
+
+def drawn(frontier: Frontier, form: str) -> bytes:
+    """The picture as the content of a file, marked as one of this package."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=FIGURE_SIZE, layout="constrained")
     FigureCanvasAgg(figure)
     FrontierDisplay.from_frontier(frontier).plot(figure.add_subplot())
-    try:
-        figure.savefig(path, dpi=150)
-    except OSError as error:
-        raise InputError(f"cannot write {str(path)!r}: {error.strerror or error}") from None
-    except ValueError:
-        raise InputError(f"cannot draw into {str(path)!r}: use a name that ends in .png, .svg or .pdf") from None
+    content = BytesIO()
+    figure.savefig(content, format=form, dpi=150, metadata={FORMATS[form]: f"{GENERATOR} {__version__}"})
+    return content.getvalue()

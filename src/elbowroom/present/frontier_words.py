@@ -6,12 +6,10 @@ import math
 from typing import Any
 
 import numpy as np
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from elbowroom.errors import InputError
 from elbowroom.present.numbers import about
+from elbowroom.present.screen import Column, Screen
 from elbowroom.present.text import among
 from elbowroom.problem.reader import number_out
 from elbowroom.problem.rules import rules_out
@@ -73,25 +71,25 @@ def sentence(frontier: Frontier) -> str:
     return " ".join(parts)
 
 
-def show(console: Console, frontier: Frontier, quiet: bool = False) -> None:
+def show(screen: Screen, frontier: Frontier, quiet: bool = False) -> None:
     """The sentence; unless quiet, also one line per radius."""
-    console.print(Text(sentence(frontier), style="" if quiet else "bold"))
+    screen.line(sentence(frontier), style="" if quiet else "bold")
     if quiet:
         return
-    console.print()
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-    for name, side in (("radius", "right"), ("distance", "right"), ("at least", "right"), ("", "left")):
-        table.add_column(name, justify=side)  # type: ignore[arg-type]
-    for _, row in frontier.iterrows():
-        distance = row["distance"]
-        table.add_row(
+    screen.blank()
+    rows = [
+        (
             about(row["radius"]),
-            about(distance) if math.isfinite(distance) else "-",
+            about(row["distance"]) if math.isfinite(row["distance"]) else "-",
             about(row["lower_bound"]) if math.isfinite(row["lower_bound"]) else "-",
             WORD_OF[row["status"]],
         )
-    console.print(table)
-    console.print(Text(f"Radii {frontier.unit}; {frontier['seconds'].sum():.2g} s.", "dim"))
+        for _, row in frontier.iterrows()
+    ]
+    screen.table(
+        [Column("radius", "right"), Column("distance", "right"), Column("at least", "right"), Column("")], rows
+    )
+    screen.line(f"Radii {frontier.unit}; {frontier['seconds'].sum():.2g} s.", style="dim")
 
 
 def as_json(frontier: Frontier) -> dict[str, Any]:

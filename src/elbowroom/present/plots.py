@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from textwrap import fill
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from elbowroom.errors import InputError
 from elbowroom.present.account import Account, Line, Sort, account_of
 from elbowroom.present.text import outcome, quoted, round_note
 from elbowroom.result.region import Region
+from elbowroom.visible import visible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,6 +22,7 @@ TRACK: Final = "#E6E6E6"
 INK: Final = "#222222"
 QUIET: Final = "#666666"
 MOST_ROWS: Final = 30
+PLAIN: Final[dict[str, Any]] = {"parse_math": False, "usetex": False}  # a dollar sign in a name is a dollar sign
 
 
 def drawn_lines(account: Account) -> tuple[Line, ...]:
@@ -51,16 +53,16 @@ def plot_region(region: Region, ax: Axes | None = None) -> Axes:
         _draw_line(ax, row, line)
     ax.set_ylim(len(lines) - 0.35, -0.75)
     ax.set_xlim(-0.03, 1.03)
-    ax.set_yticks(range(len(lines)), [_row_name(line) for line in lines])
+    ax.set_yticks(range(len(lines)), [_row_name(line) for line in lines], **PLAIN)
     ax.tick_params(axis="y", length=0, labelsize=10, labelcolor=INK)
     ax.set_xticks([])
     for side in ("top", "right", "bottom", "left"):
         ax.spines[side].set_visible(False)
     place = f"Inside the {account.shape.value} (blue: its extent)" if account.is_round else "Anywhere in the blue"
     title = f"The model said {quoted(region.predicted)}. {place}, it {outcome(region.target)}."
-    ax.set_title(fill(title, 78), loc="left", fontsize=11.5, color=INK, pad=26)
+    ax.set_title(fill(visible(title), 78), loc="left", fontsize=11.5, color=INK, pad=26, **PLAIN)
     _legend(ax)
-    ax.set_xlabel(_footnote(account, lines), fontsize=8.5, color=QUIET, loc="left")
+    ax.set_xlabel(_footnote(account, lines), fontsize=8.5, color=QUIET, loc="left", **PLAIN)
     return ax
 
 
@@ -94,12 +96,12 @@ def _draw_category(ax: Axes, row: int, line: Line) -> None:
     style = {"boxstyle": "round,pad=0.4", "linewidth": 1.6}
     now = ax.text(
         0.0, row, fill(line.factual, 32), va="center", fontsize=9.5, color=INK, zorder=4,
-        bbox={**style, "facecolor": "white", "edgecolor": FACTUAL},
+        bbox={**style, "facecolor": "white", "edgecolor": FACTUAL}, **PLAIN,
     )  # fmt: skip
     then = ax.annotate(
         fill(line.range_text, 36), xy=(1.0, 0.5), xycoords=now, xytext=(44, 0), textcoords="offset points",
         va="center", fontsize=9.5, fontweight="bold", color=INK, zorder=4,
-        bbox={**style, "facecolor": "#D6ECFA", "edgecolor": CENTER},
+        bbox={**style, "facecolor": "#D6ECFA", "edgecolor": CENTER}, **PLAIN,
     )  # fmt: skip
     ax.annotate(
         "", xy=(0.0, 0.5), xycoords=then, xytext=(1.0, 0.5), textcoords=now, zorder=3,
@@ -111,7 +113,7 @@ def _label(ax: Axes, x: float, y: float, text: str, va: str, weight: str = "norm
     """A label that stays inside the row: flushed to the side that it is near."""
     side = "left" if x < 0.15 else "right" if x > 0.85 else "center"
     at = 0.0 if side == "left" and x < 0.06 else 1.0 if side == "right" and x > 0.94 else x
-    ax.text(at, y, text, ha=side, va=va, fontsize=9, fontweight=weight, color=INK, zorder=6)
+    ax.text(at, y, text, ha=side, va=va, fontsize=9, fontweight=weight, color=INK, zorder=6, **PLAIN)
 
 
 def _legend(ax: Axes) -> None:

@@ -5,9 +5,7 @@ from __future__ import annotations
 import threading
 from types import TracebackType
 
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
+from elbowroom.present.screen import Screen
 from elbowroom.result.status import Step
 
 QUICK = 1.0  # seconds before a bar appears
@@ -16,20 +14,11 @@ QUICK = 1.0  # seconds before a bar appears
 class SearchProgress:
     """Hand it to ``on_progress``. The bar runs over the time limit; the text says what is known so far."""
 
-    def __init__(self, time_limit: float, console: Console, enabled: bool = True) -> None:
-        self._bar = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(bar_width=24),
-            TimeElapsedColumn(),
-            TextColumn(f"of {time_limit:g} s"),
-            console=console,
-            transient=True,
-        )
-        self._limit = time_limit
-        self._task = self._bar.add_task("searching", total=time_limit)
+    def __init__(self, time_limit: float, screen: Screen, enabled: bool = True) -> None:
+        self._bar = screen.bar(time_limit)
         self._timer = threading.Timer(QUICK, self._appear)
         self._timer.daemon = True
-        self._enabled = enabled and console.is_terminal
+        self._enabled = enabled and screen.is_terminal
         self._lock = threading.Lock()
         self._over = False
         self._shown = False  # stopping a bar that never appeared would print an empty line
@@ -43,7 +32,7 @@ class SearchProgress:
         known = f"lower bound {step.lower_bound:.4g}"
         if step.best_distance < float("inf"):
             known = f"best distance {step.best_distance:.4g}, {known}"
-        self._bar.update(self._task, description=known, completed=min(step.seconds, self._limit))
+        self._bar.update(known, step.seconds)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

@@ -13,11 +13,13 @@ from elbowroom.errors import InputError
 from elbowroom.explainer import Explainer
 from elbowroom.importers import read_model
 from elbowroom.models import ModelInfo
-from elbowroom.present.files import feature_columns, load_model, load_table
+from elbowroom.present.files import feature_columns, load_model
 from elbowroom.present.numbers import about, below
+from elbowroom.present.tables import load_table
 from elbowroom.problem import AtMost, Room, Rule, Shape, Space, Target
 from elbowroom.problem.rooms import room_of
 from elbowroom.result import RadiusResult
+from elbowroom.visible import listed, named
 
 NORM_OF_ROOM = {shape.value: shape.distance.value for shape in Shape}
 
@@ -36,6 +38,7 @@ def read_question(
     row: int,
     *,
     trust_pickle: bool,
+    large_table: bool = False,
     scale: Literal["range", "std", "none"],
     bounds: Literal["data", "none"],
     labels: Sequence[str] | None = None,
@@ -47,7 +50,7 @@ def read_question(
 ) -> Question:
     """Load both files, describe the features and read the model. None: the option was not given."""
     model = load_model(model_path, trust_pickle)
-    table = load_table(data_path)
+    table = load_table(data_path, large=large_table)
     if row >= len(table):
         raise InputError(f"--row {row}: {data_path} has {len(table)} rows; the last one is {len(table) - 1}")
     names = read_model(model, replay=False).info.names
@@ -95,12 +98,12 @@ def parse_target(info: ModelInfo, text: str | None, probability: float | None) -
     """The class whose name reads like the given text."""
     if text is None:
         if probability is not None:
-            raise InputError(f"--probability needs --target; the classes are {list(info.classes)}")
+            raise InputError(f"--probability needs --target; the classes are {listed(info.classes)}")
         return None
     found = [label for label in info.classes if str(label) == text]
     if len(found) != 1:
         trouble = "is not a class of the model" if not found else "could be more than one class"
-        raise InputError(f"--target {text!r} {trouble}; the classes are {list(info.classes)}")
+        raise InputError(f"--target {text!r} {trouble}; the classes are {listed(info.classes)}")
     return Target(found[0], probability)
 
 
@@ -117,7 +120,7 @@ def radius_text(found: RadiusResult, question: Question) -> str:
     else:
         end = f"some room of radius {about(found.upper)} contains another class"
     return (
-        f"The model says {label!s} here, and everywhere in a {room} of radius {below(found.lower, 6)} around the row "
+        f"The model says {named(label)} here, and everywhere in a {room} of radius {below(found.lower, 6)} around the row "
         f"(in units of each feature's scale); {end}. {found.seconds:.2g} s."
     )
 

@@ -22,6 +22,7 @@ from elbowroom.present.text import (
 from elbowroom.problem.rooms import Ball, Box, Diamond, Room
 from elbowroom.result.region import NoRegion, Region
 from elbowroom.version import __version__
+from elbowroom.visible import visible
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -39,6 +40,7 @@ def _templates() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        finalize=lambda value: visible(value) if type(value) is str else value,
     )
     environment.filters["brief"] = lambda value: about(value, 4)
     return environment
@@ -133,7 +135,7 @@ def no_region_page(answer: NoRegion) -> str:
 def no_region_fragment(answer: NoRegion) -> str:
     from markupsafe import escape
 
-    return f"<p>{escape(no_region_sentence(answer))}</p>"
+    return f"<p>{escape(answer.sentence())}</p>"
 
 
 def _upper(text: str) -> str:

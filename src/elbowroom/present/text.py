@@ -12,6 +12,7 @@ from elbowroom.problem.shapes import NO_BUDGET, Shape
 from elbowroom.problem.target import Target
 from elbowroom.result.region import NoRegion, Region
 from elbowroom.result.status import Status
+from elbowroom.visible import named
 
 MOST_SPOKEN: Final = 3  # this many unchanged features are named one by one; more are summed up
 MOST_CHANGED: Final = 10  # this many changed features are named; a sentence with more cannot be read
@@ -44,7 +45,7 @@ def outcome(target: Target) -> str:
 
 def quoted(label: object) -> str:
     """Text in quotes, numbers and truth values bare, so that '1' and 1 look different."""
-    return f"'{label}'" if isinstance(label, str) else str(label)
+    return f"'{named(label)}'" if isinstance(label, str) else named(label)
 
 
 def joined(parts: Sequence[str], last: str = "and") -> str:

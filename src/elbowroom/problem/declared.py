@@ -14,6 +14,7 @@ from elbowroom.errors import InputError
 from elbowroom.numerics import Floats
 from elbowroom.problem.kinds import Direction, Kind
 from elbowroom.problem.parsing import known_names, number
+from elbowroom.visible import listed
 
 NO_OWN_BOUNDS: Final = (None, None)
 
@@ -60,11 +61,11 @@ class Declared:
         whole, zero_one, real = declared.integer, declared.binary, declared.numeric
         torn = (whole & zero_one) | (whole & real) | (zero_one & real)
         if torn:
-            raise InputError(f"columns {sorted(torn)} are declared to be of two kinds; choose one")
+            raise InputError(f"columns {listed(sorted(torn))} are declared to be of two kinds; choose one")
         both = declared.increasing & declared.decreasing
         if both:
             raise InputError(
-                f"columns {sorted(both)} cannot be both increasing and decreasing; declare them immutable instead"
+                f"columns {listed(sorted(both))} cannot be both increasing and decreasing; declare them immutable instead"
             )
         return declared
 

@@ -11,6 +11,7 @@ import pandas as pd
 
 from elbowroom.errors import InputError
 from elbowroom.numerics import Floats
+from elbowroom.visible import listed
 
 E = TypeVar("E", bound=Enum)
 Radius: TypeAlias = "float | Mapping[str, float] | Sequence[float] | Floats"  # one for all columns, or one each
@@ -43,7 +44,7 @@ def unknown(name: object, known: Sequence[str]) -> str:
 
     close = difflib.get_close_matches(str(name), list(known), n=1)
     return f"unknown column {name!r}" + (
-        f"; did you mean {close[0]!r}?" if close else f"; the columns are {list(known)[:12]}"
+        f"; did you mean {close[0]!r}?" if close else f"; the columns are {listed(known)}"
     )
 
 

@@ -20,6 +20,7 @@ from elbowroom.problem.rooms import Room, Walls
 from elbowroom.problem.rules import Rule, check_rules, parse_rules
 from elbowroom.problem.space import Space
 from elbowroom.problem.target import Target
+from elbowroom.visible import listed
 
 NO_RULES: Final[tuple[Rule, ...]] = ()
 
@@ -68,7 +69,7 @@ class RecourseProblem:
     def __post_init__(self) -> None:
         if self.space.names != self.model.info.names:
             raise InputError(
-                f"the space has columns {list(self.space.names)}, the model has {list(self.model.info.names)}"
+                f"the space has columns {listed(self.space.names)}, the model has {listed(self.model.info.names)}"
             )
         if self.rules:
             check_rules(self.rules)

@@ -13,6 +13,7 @@ import numpy as np
 
 from elbowroom.errors import InputError
 from elbowroom.numerics import Floats
+from elbowroom.visible import brief
 
 E = TypeVar("E", bound=Enum)
 INFINITE = {"inf": math.inf, "-inf": -math.inf}
@@ -53,7 +54,7 @@ class Reader:
 
     def at(self, key: str) -> Reader:
         values = self.mapping()
-        path = f"{self.path}.{key}" if self.path else key
+        path = brief(f"{self.path}.{key}" if self.path else key)
         if key not in values:
             raise InputError(f"{self.where}: {path} is missing")
         return Reader(values[key], path, self.where)

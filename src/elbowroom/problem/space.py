@@ -30,6 +30,7 @@ from elbowroom.problem.parsing import (
     spread_of,
     unknown,
 )
+from elbowroom.visible import listed
 
 
 @dataclass(frozen=True)
@@ -287,11 +288,13 @@ class Space:
         """The same features in the order of ``names``; every name must be here, and every feature must be named."""
         missing = [n for n in names if n not in self.position]
         if missing:
-            raise InputError(f"the space does not describe the model's columns {missing}; it has {list(self.names)}")
+            raise InputError(
+                f"the space does not describe the model's columns {listed(missing)}; it has {listed(self.names)}"
+            )
         extra = [n for n in self.names if n not in set(names)]
         if extra:
             raise InputError(
-                f"the space describes columns {extra} that the model does not use; the model has {list(names)}"
+                f"the space describes columns {listed(extra)} that the model does not use; the model has {listed(names)}"
             )
         return replace(self, features=tuple(self.features[self.position[n]] for n in names))
 
@@ -317,7 +320,7 @@ class Space:
                 extra = [n for n in row if n not in self.position]
                 if missing or extra:
                     raise InputError(
-                        f"{what}: missing columns {missing}, unknown columns {extra}; the model has {list(self.names)}"
+                        f"{what}: missing columns {listed(missing)}, unknown columns {listed(extra)}; the model has {listed(self.names)}"
                     )
                 row = [row[n] for n in self.names]
         if isinstance(row, np.ndarray):
@@ -351,7 +354,7 @@ class Space:
         for group, members in zip(self.groups, self.members, strict=True):
             if values[members].sum() != 1.0:
                 raise InputError(
-                    f"{what}, one-hot group {group.name!r}: exactly one of {list(group.members)} must be 1, "
+                    f"{what}, one-hot group {group.name!r}: exactly one of {listed(group.members)} must be 1, "
                     f"here {int(values[members].sum())} are; an unseen category cannot be explained"
                 )
         return values + 0.0  # -0.0 becomes 0.0

@@ -11,6 +11,7 @@ from elbowroom.errors import InputError
 from elbowroom.models.base import ModelInfo, class_index
 from elbowroom.models.margins import holds_probability
 from elbowroom.problem.parsing import number
+from elbowroom.visible import listed
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,9 @@ class Target:
         """The class index of the label in a model; also checks that the probability can be asked for."""
         found = class_index(info, self.label)
         if found is None:
-            raise InputError(f"target {self.label!r} is not a class of the model; its classes are {list(info.classes)}")
+            raise InputError(
+                f"target {self.label!r} is not a class of the model; its classes are {listed(info.classes)}"
+            )
         reason = holds_probability(info, self.probability)
         if reason:
             raise InputError(f"target probability {self.probability}: {reason}; ask for the label alone")
@@ -47,7 +50,7 @@ class Target:
         """The other class of a binary model: what is wanted when nothing is said."""
         if len(info.classes) != 2:
             raise InputError(
-                f"the model has {len(info.classes)} classes {list(info.classes)}; say which one is wanted with target="
+                f"the model has {len(info.classes)} classes {listed(info.classes)}; say which one is wanted with target="
             )
         return cls(info.classes[1 - predicted])
 
@@ -60,6 +63,6 @@ class Target:
         if isinstance(target, np.generic):
             target = target.item()
         if not isinstance(target, Hashable):
-            raise InputError(f"target {target!r} is not a class label; the classes are {list(info.classes)}")
+            raise InputError(f"target {target!r} is not a class label; the classes are {listed(info.classes)}")
         parsed = cls(target)
         return cls(info.classes[parsed.index(info)])

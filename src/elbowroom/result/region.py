@@ -27,6 +27,7 @@ from elbowroom.problem.space import Space
 from elbowroom.problem.target import Target
 from elbowroom.result.certificate import Certificate
 from elbowroom.result.status import Status, Step
+from elbowroom.visible import listed, visible, visible_lines
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -138,7 +139,7 @@ class Region:
                 raise InputError("contains: column names of the rows must differ")
             missing = [n for n in self.space.names if n not in ordered.columns]
             if missing:
-                raise InputError(f"contains: the rows lack the columns {missing}")
+                raise InputError(f"contains: the rows lack the columns {listed(missing)}")
             return self.body.contains(ordered[list(self.space.names)].to_numpy(dtype=np.float64))
         if frame.shape[1] != len(self.space.names):
             raise InputError(f"contains: rows of width {frame.shape[1]} for {len(self.space.names)} columns")
@@ -166,12 +167,12 @@ class Region:
         """The region in plain words. Every number is rounded inwards: the numbers shown are certified as shown."""
         from elbowroom.present.text import sentence
 
-        return sentence(self)
+        return visible(sentence(self))
 
     def __str__(self) -> str:
         from elbowroom.present.text import full_text
 
-        return full_text(self)
+        return visible_lines(full_text(self))
 
     def __repr__(self) -> str:
         return f"<Region {self.status.name}, distance {self.distance:.6g}, {int(self.changed.sum())} columns changed>"
@@ -244,15 +245,15 @@ class NoRegion:
         """Why there is no region, in plain words."""
         from elbowroom.present.text import no_region_sentence
 
-        return no_region_sentence(self)
+        return visible(no_region_sentence(self))
 
     def __str__(self) -> str:
         from elbowroom.present.text import no_region_text
 
-        return no_region_text(self)
+        return visible_lines(no_region_text(self))
 
     def __repr__(self) -> str:
-        return f"<NoRegion {self.status.name}: {self.reason}>"
+        return f"<NoRegion {self.status.name}: {visible(self.reason)}>"
 
     def _repr_html_(self) -> str:
         from elbowroom.present.report import no_region_fragment

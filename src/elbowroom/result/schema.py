@@ -20,6 +20,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from elbowroom.disk import MEGABYTE, MissingFile, read_whole, write_whole
 from elbowroom.errors import InputError
 from elbowroom.numerics import Floats
 from elbowroom.problem.body import Body
@@ -42,9 +43,12 @@ from elbowroom.result.question_json import (
 )
 from elbowroom.result.region import NoRegion, Region
 from elbowroom.result.status import Status, Step
+from elbowroom.visible import brief, visible_json
 
 VERSION: Final = 2
 READABLE: Final = (1, 2)
+MOST_BYTES: Final = 16 * MEGABYTE  # of a file: that of 10,000 features has about 4
+BLANK: Final = " \t\r\n\ufeff"  # before the document; some editors begin a file with a mark of its encoding
 KIND_OF: Final = {Region: "region", NoRegion: "no region"}
 
 
@@ -76,17 +80,12 @@ def write_answer(answer: Region | NoRegion, timings: bool = True) -> str:
     else:
         document["reason"] = answer.reason
     document["checksum"] = _checksum(document)
-    return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False)
+    return visible_json(json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False))
 
 
 def save(text: str, path: str | Path) -> None:
-    """Write a text file; a folder that does not exist is a mistake of the caller, not a traceback."""
-    if not isinstance(path, (str, Path)):
-        raise InputError(f"cannot write to {path!r}: give the path of a file, for example 'answer.json'")
-    try:
-        Path(path).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"cannot write {str(path)!r}: {error.strerror or error}") from None
+    """Write a text file, all of it or nothing."""
+    write_whole(path, text)
 
 
 def read_answer(text_or_path: str | Path) -> Region | NoRegion:
@@ -115,19 +114,21 @@ def read_answer(text_or_path: str | Path) -> Region | NoRegion:
 
 
 def _load(text_or_path: str | Path) -> tuple[str, str]:
-    if isinstance(text_or_path, str) and text_or_path.lstrip()[:1] in ("{", "["):
-        return text_or_path, "JSON text"
     if not isinstance(text_or_path, (str, Path)):
         raise InputError(f"from_json takes JSON text or a path, not {type(text_or_path).__name__}")
-    shown = str(text_or_path)[:200]
+    if isinstance(text_or_path, str) and text_or_path.lstrip(BLANK)[:1] in ("{", "["):
+        if len(text_or_path) > MOST_BYTES:
+            raise InputError(
+                f"JSON text of {len(text_or_path):,} characters; at most {MOST_BYTES // MEGABYTE} MB are read"
+            )
+        return text_or_path.lstrip(BLANK), "JSON text"
+    shown = brief(str(text_or_path))
     try:
-        return Path(text_or_path).read_text(encoding="utf-8"), shown
-    except FileNotFoundError:
+        return read_whole(text_or_path, MOST_BYTES).decode("utf-8-sig"), shown
+    except MissingFile:
         raise InputError(f"{shown!r} is neither JSON text nor an existing file") from None
     except UnicodeDecodeError:
         raise InputError(f"{shown}: this is not a text file, so it is not an elbowroom answer") from None
-    except (OSError, ValueError) as error:
-        raise InputError(f"cannot read {shown!r}: {error}") from None
 
 
 def _checksum(document: Mapping[str, Any]) -> str:

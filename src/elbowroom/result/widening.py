@@ -13,6 +13,7 @@ import pandas as pd
 
 from elbowroom.numerics import Floats
 from elbowroom.result.region import Region
+from elbowroom.visible import named
 
 OPEN_FROM: Final = 2.0**20  # in units of the scale: an interval that reaches so far beyond the centre is called open
 
@@ -83,7 +84,7 @@ class Widening:
     def proof(self) -> str:
         """Which ends are proven to be the last ones possible, in words."""
         doubtful = [
-            f"{what} {name}"
+            f"{what} {named(name)}"
             for name, low, high in zip(self.region.space.names, self.lows, self.highs, strict=True)
             for what, side in (("below", low), ("above", high))
             if side.end is End.UNPROVED

@@ -136,4 +136,5 @@ def test_other_columns_are_an_error(tmp_path: Path, data: tuple[pd.DataFrame, np
 
 
 def test_marks_of_findings() -> None:
-    assert [Finding(good, "x").text().plain for good in (True, False, None)] == ["✓ x", "✗ x", "· x"]
+    parts = [Finding(good, "x").parts() for good in (True, False, None)]
+    assert [mark.words + what for mark, what in parts] == ["✓ x", "✗ x", "· x"]

@@ -12,7 +12,8 @@ import pandas as pd
 import pytest
 
 from elbowroom.errors import InputError
-from elbowroom.present.files import Content, content_of, feature_columns, load_model, load_table
+from elbowroom.present.files import Content, content_of, feature_columns, load_model
+from elbowroom.present.tables import load_table
 
 MODEL = {"weights": np.arange(3.0), "name": "a model"}
 
@@ -71,7 +72,7 @@ def test_a_trusted_file_that_does_not_load_is_an_error_in_words(tmp_path: Path) 
     path.write_bytes(pickle.dumps(Broken()))
     with pytest.raises(InputError, match="cannot be loaded \\(ValueError"):
         load_model(path, trust_pickle=True)
-    for place, words in ((tmp_path / "nowhere", "no such file"), (tmp_path, "cannot be read")):
+    for place, words in ((tmp_path / "nowhere", "no such file"), (tmp_path, "a folder, which cannot be read")):
         with pytest.raises(InputError, match=words):
             load_model(place, trust_pickle=True)
 

@@ -5,15 +5,18 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from io import StringIO
+from pathlib import Path
 
 import matplotlib
 import numpy as np
 import pytest
-from rich.console import Console
 
 from elbowroom import AtMost, InputError
-from elbowroom.present.frontier import FrontierDisplay, save_plot
+from elbowroom.present.frontier import FrontierDisplay, drawn, picture_format
 from elbowroom.present.frontier_words import as_json, radii_from_text, sentence, show
+from elbowroom.present.outputs import Kind
+from elbowroom.present.screen import Screen
+from elbowroom.present.sink import Sink
 from elbowroom.problem import Box
 from elbowroom.result import Breakpoint, Frontier, Status
 from tests.support.answers import make_no_region, make_region
@@ -84,16 +87,16 @@ def test_it_draws_on_given_axes_and_keeps_them() -> None:
     assert display.plot(ax) is ax and display.ax is ax
 
 
-@pytest.mark.parametrize("kind", ["png", "svg"])
-def test_it_is_written_to_a_file(kind: str, tmp_path) -> None:
-    save_plot(frontier(), tmp_path / f"front.{kind}")
-    assert (tmp_path / f"front.{kind}").stat().st_size > 1000
+@pytest.mark.parametrize("kind", ["png", "svg", "pdf"])
+def test_it_is_drawn_for_a_file_and_marked(kind: str) -> None:
+    content = drawn(frontier(), picture_format(Path(f"front.{kind.upper()}")))
+    assert len(content) > 1000 and Kind.PICTURE.is_own(content[:4096], content[-4096:])
 
 
-@pytest.mark.parametrize("name", ["front.doc", "missing/front.png"])
-def test_files_that_cannot_be_written_are_named(name: str, tmp_path) -> None:
-    with pytest.raises(InputError, match="front"):
-        save_plot(frontier(), tmp_path / name)
+def test_other_names_than_those_of_pictures_are_refused() -> None:
+    for name in ("front.doc", "front", "png"):
+        with pytest.raises(InputError, match=name):
+            picture_format(Path(name))
 
 
 def test_the_sentence_says_jumps_ends_and_gaps() -> None:
@@ -108,9 +111,9 @@ def test_the_sentence_says_jumps_ends_and_gaps() -> None:
 
 def test_quiet_is_the_sentence_alone() -> None:
     def printed(quiet: bool) -> str:
-        console = Console(width=100, record=True, file=StringIO())
-        show(console, frontier(), quiet)
-        return console.export_text()
+        shown = StringIO()
+        show(Screen(Sink(shown), width=100), frontier(), quiet)
+        return shown.getvalue()
 
     assert "none exists" in printed(False) and "proven closest" in printed(False)
     assert "proven closest" not in printed(True)

@@ -1,0 +1,40 @@
+"""``python -m elbowroom``, and where the ``elbowroom`` program begins: it listens for Ctrl-C before anything is imported
+that takes time."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from types import FrameType
+from typing import NoReturn
+
+INTERRUPTED = 130
+
+
+def main() -> int:
+    """Run the program and return its exit code."""
+    heard: list[int] = []
+
+    def hear(number: int, frame: FrameType | None) -> NoReturn:
+        heard.append(number)  # inside an import, the exception may come out as another one
+        raise KeyboardInterrupt
+
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # else it is ignored, and should be
+        signal.signal(signal.SIGINT, hear)
+    try:
+        from elbowroom.present.program import run
+
+        code = run(heard)
+    except BaseException:
+        if not heard:
+            raise
+        code = INTERRUPTED
+        if sys.stderr is not None:
+            sys.stderr.write("interrupted\n")
+    if signal.getsignal(signal.SIGINT) is hear:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # what is left is tidying up: an interrupt ends it, without words
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,77 @@
+"""The words of the command line that several commands share."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+class RoomName(StrEnum):
+    """Shapes of rooms on the command line."""
+
+    BOX = "box"
+    BALL = "ball"
+    DIAMOND = "diamond"
+
+
+class NormName(StrEnum):
+    """Norms on the command line."""
+
+    L1 = "l1"
+    L2 = "l2"
+    LINF = "linf"
+
+
+class ScaleName(StrEnum):
+    """What a radius of 1 means for a feature."""
+
+    RANGE = "range"
+    STD = "std"
+    NONE = "none"
+
+
+class BoundsName(StrEnum):
+    """Where the bounds of the features come from."""
+
+    DATA = "data"
+    NONE = "none"
+
+
+ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="The fitted model, saved with joblib or pickle.")]
+DataFile = Annotated[Path, typer.Argument(metavar="DATA", help="CSV or Parquet with the model's columns.")]
+Row = Annotated[int, typer.Option("--row", help="Which row of DATA; the first is 0.", min=0)]
+TrustPickle = Annotated[
+    bool,
+    typer.Option("--trust-pickle", help="Load MODEL although a pickle can run any code. Only for files you trust."),
+]
+Labels = Annotated[
+    list[str] | None, typer.Option("--label", help="A column of DATA that is not a feature, for example the label.")
+]
+TimeLimit = Annotated[float, typer.Option("--time-limit", help="Seconds.", min=0.0)]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON on stdout and nothing else.")]
+Scale = Annotated[
+    ScaleName, typer.Option("--scale", help="Unit of radii and distances: each feature's range, std or 1.")
+]
+Bounds = Annotated[BoundsName, typer.Option("--bounds", help="Keep features within the data, or leave them open.")]
+Immutable = Annotated[list[str] | None, typer.Option(help="A column that cannot change; repeat.")]
+Increasing = Annotated[list[str] | None, typer.Option(help="A column that may only rise; repeat.")]
+Decreasing = Annotated[list[str] | None, typer.Option(help="A column that may only fall; repeat.")]
+Integer = Annotated[list[str] | None, typer.Option(help="A column of whole numbers; repeat.")]
+OneHot = Annotated[
+    list[str] | None, typer.Option(help="A one-hot group: NAME (all columns NAME_...) or NAME=column,column; repeat.")
+]
+WantedClass = Annotated[str | None, typer.Option(help="The wanted class; default: the other one of two.")]
+Probability = Annotated[float | None, typer.Option(help="At least this probability of the wanted class.")]
+Closest = Annotated[NormName, typer.Option(help="What closest means.")]
+MostChanges = Annotated[int | None, typer.Option(help="At most this many features may change.", min=0)]
+Seed = Annotated[int, typer.Option(help="Fixes every random choice.")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Print only the sentence; no progress.")]
+LargeTable = Annotated[
+    bool, typer.Option("--large-table", help="Read DATA whatever its size (see the limits in the guide).")
+]
+Force = Annotated[
+    bool, typer.Option("--force", help="Replace files that exist, also those that elbowroom did not write.")
+]
