@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from elbowroom.visible import MOST_MESSAGE, brief, visible
+from elbowroom.visible import message
 
 
 class ElbowroomError(Exception):
@@ -10,7 +10,7 @@ class ElbowroomError(Exception):
     As text, they are one line that is safe to show and not too long, whatever was quoted."""
 
     def __str__(self) -> str:
-        return brief(visible(super().__str__()), MOST_MESSAGE)
+        return message(super().__str__())
 
 
 class InputError(ElbowroomError, ValueError):

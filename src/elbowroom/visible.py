@@ -20,6 +20,7 @@ RUN_OF_SPACES: Final = re.compile(r"\s{4,}")  # enough of them push what follows
 MOST_LISTED: Final = 12
 MOST_NAME: Final = 200
 MOST_MESSAGE: Final = 1200
+LONG_WORD: Final = re.compile(rf"\S{{{MOST_NAME + 1},}}")
 
 
 def is_harmless(character: str) -> bool:
@@ -57,7 +58,16 @@ def _unit_escapes(character: str) -> str:
 
 def named(thing: object, most: int = MOST_NAME) -> str:
     """A name, a label or a unit: visible, not too long, and without spaces enough to fill a line."""
-    return brief(RUN_OF_SPACES.sub(lambda run: f" ({len(run[0])} spaces) ", visible(str(thing))), most)
+    return brief(_without_runs(visible(str(thing))), most)
+
+
+def message(text: str) -> str:
+    """A message that quotes what came from outside: one line, visible, no part of it endless."""
+    return brief(LONG_WORD.sub(lambda word: brief(word[0]), _without_runs(visible(text))), MOST_MESSAGE)
+
+
+def _without_runs(text: str) -> str:
+    return RUN_OF_SPACES.sub(lambda run: f" ({len(run[0])} spaces) ", text)
 
 
 def brief(text: str, most: int = MOST_NAME) -> str:

@@ -16,7 +16,7 @@ import typer
 
 from elbowroom.errors import InputError
 from elbowroom.present import screen, sink
-from elbowroom.present.endings import Exit, failure_of
+from elbowroom.present.endings import Exit, failure_of, require_memory
 from elbowroom.present.options import (
     AsJson,
     Bounds,
@@ -68,6 +68,7 @@ def guarded(command: Callable[P, R]) -> Callable[P, R]:
     @functools.wraps(command)
     def run(*arguments: P.args, **options: P.kwargs) -> R:
         try:
+            require_memory()
             return command(*arguments, **options)
         except BaseException as error:
             failure = failure_of(error)

@@ -5,9 +5,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import Final
 
 from elbowroom.errors import ElbowroomError
-from elbowroom.visible import MOST_MESSAGE, brief
+from elbowroom.visible import brief
+
+NEEDED_MEMORY: Final = 700_000_000  # bytes; the libraries alone take most of it
 
 
 class Exit(IntEnum):
@@ -42,11 +45,33 @@ def failure_of(error: BaseException) -> Failure | None:
                 f"error: code of the model tried to end the program (exit code {error.code})", Exit.BAD_INPUT
             )
         case MemoryError():
-            return Failure("error: not enough memory; see also ulimit -v", Exit.FAILED)
+            return Failure(f"error: not enough memory{_limit_words()}", Exit.FAILED)
         case ImportError() | OSError():
-            said = brief(f"{type(error).__name__}: {error}", MOST_MESSAGE)
-            return Failure(
-                f"error: the machine refused ({said}); is there enough memory (ulimit -v), and is everything installed?",
-                Exit.FAILED,
-            )
+            said = brief(" ".join(f"{type(error).__name__}: {error}".split()))
+            return Failure(f"error: a part of the program could not be loaded or run ({said})", Exit.FAILED)
     return None
+
+
+def memory_limit() -> int | None:
+    """How many bytes this process may address at most, where the system has such a limit and it is set."""
+    try:
+        import resource
+    except ImportError:  # Windows has none
+        return None
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    return None if limit == resource.RLIM_INFINITY else limit
+
+
+def require_memory() -> None:
+    """Numerical libraries that find no memory while they are loaded do not fail: some wait for ever. So they are not
+    loaded at all where that is to be expected."""
+    limit = memory_limit()
+    if limit is not None and limit < NEEDED_MEMORY:
+        raise MemoryError
+
+
+def _limit_words() -> str:
+    limit = memory_limit()
+    if limit is None:
+        return ""
+    return f": it is limited to {limit / 1e6:,.0f} MB (ulimit -v), and {NEEDED_MEMORY / 1e6:,.0f} MB are the least"

@@ -12,7 +12,7 @@ from elbowroom.problem.shapes import NO_BUDGET, Shape
 from elbowroom.problem.target import Target
 from elbowroom.result.region import NoRegion, Region
 from elbowroom.result.status import Status
-from elbowroom.visible import named
+from elbowroom.visible import named, visible
 
 MOST_SPOKEN: Final = 3  # this many unchanged features are named one by one; more are summed up
 MOST_CHANGED: Final = 10  # this many changed features are named; a sentence with more cannot be read
@@ -143,7 +143,7 @@ def rules_text(answer: Region | NoRegion) -> str:
     """The rules that a centre had to obey."""
     if not answer.rules_known:
         return "unknown: a file of schema 1 does not keep them"
-    return joined([rule.words for rule in answer.rules]) or "none"
+    return joined([visible(rule.words) for rule in answer.rules]) or "none"
 
 
 def among(answer: Region | NoRegion) -> str:
@@ -181,8 +181,8 @@ def certificate_line(region: Region) -> str:
     """Who proved it, for which model."""
     c = region.certificate
     return (
-        f"Certificate: every point of the region was proven by {c.method} (margin {below(c.margin, 3)}) "
-        f"for the model {c.fingerprint[:12]}; seal {c.seal[:12]}."
+        f"Certificate: every point of the region was proven by {named(c.method)} (margin {below(c.margin, 3)}) "
+        f"for the model {visible(c.fingerprint[:12])}; seal {c.seal[:12]}."
     )
 
 
@@ -263,9 +263,9 @@ def _cut(rows: Sequence[Sequence[str]]) -> list[str]:
 # ---- no region ------------------------------------------------------------------------------------------------------
 def no_region_sentence(answer: NoRegion) -> str:
     """Why there is no region, and what is known nevertheless."""
-    reason = answer.reason.rstrip(".")
+    reason = visible(answer.reason.rstrip("."))
     conditions = [] if answer.target.label is None else [f"the model {outcome(answer.target)}"]
-    conditions += [rule.words for rule in answer.rules]
+    conditions += [visible(rule.words) for rule in answer.rules]
     wanted = f" in which {joined(conditions)}" if conditions else ""
     if not answer.rules_known:
         wanted += among(answer)
@@ -279,4 +279,4 @@ def no_region_sentence(answer: NoRegion) -> str:
 
 
 def no_region_text(answer: NoRegion) -> str:
-    return f"{no_region_sentence(answer)}\nMethod {answer.method}, {answer.seconds:.2g} s."
+    return f"{no_region_sentence(answer)}\nMethod {named(answer.method)}, {answer.seconds:.2g} s."
