@@ -28,7 +28,7 @@ def warm() -> float:
 
     start = time.perf_counter()
     beside = None
-    if _cores() > 1 and readiness(largest_kernel(Shape.BALL)) is Readiness.COMPILE_ONCE:
+    if _cores() > 1 and readiness(largest_kernel(Shape.BALL)) in (Readiness.COMPILE_ONCE, Readiness.COMPILE_ANEW):
         beside = subprocess.Popen([sys.executable, "-m", "elbowroom.warm", _BALLS])
     _prepare_for(Shape.BOX)
     prepare_kept()

@@ -18,6 +18,7 @@ from typing import Any, Final, TypeVar
 import numba
 import numpy as np
 
+from elbowroom.kernels.cache import KernelCache, kept_code
 from elbowroom.kernels.lean import lean
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -66,12 +67,11 @@ def _plain(function: F) -> F:
 
 def _kept(function: F, **options: Any) -> F:
     """Numba takes cached code for fresh as long as the function's own file is unchanged, but kernels call kernels of
-    other files: the code is stamped with all files it was made from."""
-    options |= {"no_cfunc_wrapper": True, **lean(inner=False)}
-    made: Any = _cached(function, options)
-    cache_file: Any = getattr(made._cache, "_cache_file", None)
-    if hasattr(cache_file, "_source_stamp"):
-        cache_file._source_stamp = _fingerprint(Path(function.__code__.co_filename))
+    other files: the code is stamped with all files it was made from, and with the compiler that made it."""
+    chosen = lean(inner=False)
+    made: Any = njit(no_cfunc_wrapper=True, **options, **chosen)(function)
+    stamp = _fingerprint(Path(function.__code__.co_filename))
+    made._cache = kept_code(function, f"{stamp}, {'lean' if chosen else 'ordinary'}")
     kept: F = made
     return kept
 
@@ -79,17 +79,10 @@ def _kept(function: F, **options: Any) -> F:
 def _part(function: F, **options: Any) -> F:
     """What is kept on disk contains its inner kernels; they are kept as well only where numba compiles each one by
     itself."""
-    options |= {"no_cfunc_wrapper": True, "no_cpython_wrapper": True}
+    options |= {"no_cpython_wrapper": True}
     chosen = lean(inner=True)
-    made: F = njit(**options, **chosen)(function) if chosen else _kept(function, **options)
+    made: F = njit(no_cfunc_wrapper=True, **options, **chosen)(function) if chosen else _kept(function, **options)
     return made
-
-
-def _cached(function: Callable[..., Any], options: dict[str, Any]) -> Any:
-    try:
-        return njit(cache=True, **options)(function)
-    except RuntimeError:  # numba found no directory that it may write to
-        return njit(**options)(function)
 
 
 # ---- the stamp --------------------------------------------------------------------------------------------------------
@@ -137,6 +130,7 @@ class Readiness(Enum):
 
     READY = "it is loaded, or on disk and up to date"
     COMPILE_ONCE = "it is compiled and kept on disk"
+    COMPILE_ANEW = "as before, because what was kept is damaged; that has been said"
     COMPILE_ALWAYS = "it is compiled in every process: there is no folder that may be written to"
 
 
@@ -144,7 +138,9 @@ def readiness(compiled: Any) -> Readiness:
     """Of a kernel that Python calls. Code on disk that was made from other sources does not count."""
     if PLAIN or compiled.signatures:
         return Readiness.READY
-    cache_file: Any = getattr(compiled._cache, "_cache_file", None)
-    if cache_file is None:
+    cache: Any = compiled._cache
+    if not isinstance(cache, KernelCache):
         return Readiness.COMPILE_ALWAYS
-    return Readiness.READY if cache_file._load_index() else Readiness.COMPILE_ONCE
+    if cache.files.holds_something():
+        return Readiness.READY
+    return Readiness.COMPILE_ANEW if cache.files.damaged else Readiness.COMPILE_ONCE

@@ -9,22 +9,25 @@ occurs, and rewrites programs for features (closures, generators, array expressi
 - the meaning of an operator for given argument types is looked up once;
 - passes that have nothing to do are left out.
 
-All of this goes through numba's interface for custom compilers (``pipeline_class``). The steps behind it are numba's
-internals: with another version than those tried, or where a step is missing, `lean` offers nothing and kernels
-are compiled as numba always does, with the same results.
+All of this goes through numba's interface for custom compilers (``pipeline_class``). The steps behind it are internals of
+numba and of llvmlite: with other versions than exactly those tried, patch numbers included, or where a step is missing,
+`lean` offers nothing and kernels are compiled as numba always does, with the same results.
 """
 
 from __future__ import annotations
 
 from typing import Any, Final
 
+import llvmlite
 import numba
 from numba.core import codegen, types
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.typing.context import BaseContext
 
 Signature = Any
-TRIED: Final = frozenset({(0, 68)})  # versions of numba with which the tests of all kernels were run
+TRIED: Final = frozenset(  # numba and llvmlite with which all kernels, compiled both ways, were compared bit by bit
+    {("0.68.1", "0.50.0")}
+)
 _NEEDED: Final = (
     (codegen, "create_pass_builder"),
     (codegen.JITCodeLibrary, "_optimize_functions"),
@@ -47,7 +50,9 @@ _NOTHING_TO_DO: Final = frozenset(  # names of numba's passes; one that is unkno
 
 def lean(inner: bool) -> dict[str, Any]:
     """The option of ``numba.njit`` that chooses this compiler; none if numba's internals are not those known here."""
-    if numba.version_info.short not in TRIED or not all(hasattr(owner, name) for owner, name in _NEEDED):
+    if (numba.__version__, llvmlite.__version__) not in TRIED or not all(
+        hasattr(owner, name) for owner, name in _NEEDED
+    ):
         return {}
     return {"pipeline_class": _InnerCompiler if inner else _EntryCompiler}
 

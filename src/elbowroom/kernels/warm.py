@@ -4,16 +4,19 @@ on it. One line in the log says what is happening and how long it takes."""
 from __future__ import annotations
 
 import gc
-import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
+from elbowroom.kernels.cache import refusal
 from elbowroom.kernels.kernel import PLAIN, Readiness, readiness
+from elbowroom.kernels.notices import LOGGER, Topic, mark
 
 PATIENCE: Final = 3600.0  # seconds for a tiny question: on a busy machine compiling must not run out of its time
 _DURATION: Final = "5 to 20 s"
-LOGGER = logging.getLogger("elbowroom")
+_NOWHERE: Final = (
+    "no writable folder was found to cache them; set NUMBA_CACHE_DIR to a folder that only you can write to"
+)
 
 
 def is_loaded(compiled: Any) -> bool:
@@ -38,7 +41,7 @@ def announce(largest: Any, what: str) -> None:
     """Say that the next seconds go into compiling ``largest`` and its like, if they do. A warning is shown even where no
     log is set up."""
     match readiness(largest):
-        case Readiness.READY:
+        case Readiness.READY | Readiness.COMPILE_ANEW:
             return
         case Readiness.COMPILE_ONCE:
             LOGGER.warning(
@@ -48,9 +51,10 @@ def announce(largest: Any, what: str) -> None:
                 _DURATION,
             )
         case Readiness.COMPILE_ALWAYS:
+            mark(Topic.REFUSED)
             LOGGER.warning(
-                "elbowroom compiles its kernels for %s in this process, %s: no writable folder was found to cache "
-                "them; set NUMBA_CACHE_DIR to one",
+                "elbowroom compiles its kernels for %s in this process, %s: %s",
                 what,
                 _DURATION,
+                refusal() or _NOWHERE,
             )

@@ -10,6 +10,7 @@ import numpy as np
 
 from elbowroom.errors import InputError
 from elbowroom.explainer import Explainer
+from elbowroom.kernels.kernel import PLAIN
 from elbowroom.present.files import load_model
 from elbowroom.present.numbers import below, exact
 from elbowroom.present.screen import Styled
@@ -64,6 +65,9 @@ def check_region(
     findings += [same_model, *_room(region, explainer)]
     judged, counterexample = _judge(region, explainer, time_limit)
     findings += [judged, *_sample(region, explainer)]
+    if PLAIN:
+        text = "judged without compiled code: kernels ran as plain Python, and no kernel cache was read"
+        findings.append(Finding(True, text, remark=True))
     if region.status is Status.OPTIMAL:
         text = f"not checked: that no closer region exists{among(region)}; run explain again for that proof"
         findings.append(Finding(None, text, remark=True))

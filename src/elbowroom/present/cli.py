@@ -203,8 +203,15 @@ def check(
     time_limit: TimeLimit = 60.0,
     trust_pickle: TrustPickle = False,
     as_json: AsJson = False,
+    no_cache: Annotated[
+        bool, typer.Option("--no-cache", help="Judge without compiled code: slower, but nothing kept on disk is run.")
+    ] = False,
 ) -> None:
     """Prove a saved region again, from scratch. Exit 0: it holds; 5: it does not (refuted, or another model); 4: undecided."""
+    if no_cache:
+        from elbowroom.kernels.plain import without_compiled_code
+
+        without_compiled_code()
     from elbowroom.present.checking import check_region
 
     report = check_region(region, model, trust_pickle, any_model, time_limit)

@@ -105,16 +105,18 @@ def test_division_is_that_of_c() -> None:
     assert kernel(ratio)(1.0, 0.0) == np.inf and np.isnan(kernel(ratio)(0.0, 0.0))
 
 
-def test_only_versions_of_numba_that_were_tried_are_compiled_for_lean(monkeypatch: pytest.MonkeyPatch) -> None:
-    """If numba is newer than those tried, kernels work, but compile as slowly as numba always does."""
-    version = lean_compiler.numba.version_info.short
-    assert (
-        bool(lean_compiler.lean(inner=True))
-        == bool(lean_compiler.lean(inner=False))
-        == (version in lean_compiler.TRIED)
-    )
-    monkeypatch.setattr(lean_compiler, "TRIED", frozenset())
-    assert lean_compiler.lean(inner=True) == {} == lean_compiler.lean(inner=False)
+def test_exactly_the_versions_that_were_tried_are_compiled_for_lean(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With any other version, be it a patch, kernels work, but compile as slowly as numba always does."""
+    versions = lean_compiler.numba.__version__, lean_compiler.llvmlite.__version__
+    is_lean = versions in lean_compiler.TRIED
+    assert bool(lean_compiler.lean(inner=True)) == bool(lean_compiler.lean(inner=False)) == is_lean
+    monkeypatch.setattr(lean_compiler, "TRIED", frozenset({versions}))
+    monkeypatch.setattr(lean_compiler, "_NEEDED", ())
+    assert lean_compiler.lean(inner=True) and lean_compiler.lean(inner=False)
+    for library in (lean_compiler.numba, lean_compiler.llvmlite):
+        with monkeypatch.context() as patch:
+            patch.setattr(library, "__version__", f"{library.__version__}.1")
+            assert lean_compiler.lean(inner=True) == {} == lean_compiler.lean(inner=False)
 
 
 def test_without_numbas_internals_kernels_are_compiled_as_ever(monkeypatch: pytest.MonkeyPatch) -> None:
