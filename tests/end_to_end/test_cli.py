@@ -311,7 +311,8 @@ def test_check_refutes_a_forged_region(files: Path, tmp_path: Path) -> None:
     shift = np.where(np.array(region.space.names) == "debt", 20_000.0, 0.0)
     moved = replace(body, center=body.center + shift, lower=body.lower + shift, upper=body.upper + shift)
     forged = replace(region, certificate=replace(region.certificate, body=moved))
-    forged = replace(forged, distance=Metric.of(region.space, region.metric)(region.factual_values, moved.center))
+    distance = Metric.of(region.space, region.metric)(region.factual_values, moved.center)
+    forged = replace(forged, distance=distance, lower_bound=distance)
     forged.to_json(tmp_path / "forged.json")
     result = run("check", tmp_path / "forged.json", files / "model.joblib", "--trust-pickle")
     assert result.exit_code == 5 and "refuted by a point" in result.stdout
@@ -325,7 +326,8 @@ def test_check_notices_a_smaller_set_than_the_room_says(files: Path, tmp_path: P
     assert result.exit_code == 5 and "not the room that was asked for" in result.stdout
     younger = region.factual_values - np.where(np.array(region.space.names) == "age", 1.0, 0.0)
     moved = replace(region, factual_values=younger)
-    moved = replace(moved, distance=Metric.of(region.space, region.metric)(younger, region.body.center))
+    distance = Metric.of(region.space, region.metric)(younger, region.body.center)
+    moved = replace(moved, distance=distance, lower_bound=distance)
     moved.to_json(tmp_path / "younger.json")
     result = run("check", tmp_path / "younger.json", files / "model.joblib", "--trust-pickle")
     assert result.exit_code == 5 and "immutable" in result.stdout

@@ -7,7 +7,9 @@ import numpy as np
 from elbowroom.problem import Body, Box, Distance, Room, Rule, Space, Target
 from elbowroom.problem.distances import Metric
 from elbowroom.problem.space import Feature, Group
-from elbowroom.result import Certificate, NoRegion, Region, Status, Step
+from elbowroom.result import Certificate, NoRegion, Origin, Region, Status, Step
+
+ORIGIN = Origin("f" * 64, 7, 60.0, 1e-9, {"elbowroom": "0.1.0", "python": "3.11.7", "numpy": "2.0.0"}, "0" * 64)
 
 
 def credit_space() -> Space:
@@ -43,6 +45,7 @@ def make_region(
     gap: float = 0.0,
     trace: tuple[Step, ...] = (),
     rules: tuple[Rule, ...] = (),
+    origin: Origin | None = ORIGIN,
 ) -> Region:
     space = space or credit_space()
     room = room or Box(0.01)
@@ -70,6 +73,7 @@ def make_region(
         source="a model made by hand",
         trace=trace,
         rules=rules,
+        origin=origin,
     )
 
 
@@ -88,4 +92,7 @@ def make_no_region(
         method="by hand",
         seconds=0.25,
         rules=rules,
+        predicted="rejected",
+        source="a model made by hand",
+        origin=ORIGIN,
     )

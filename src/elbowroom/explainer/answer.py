@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 from elbowroom.errors import InputError
 from elbowroom.explainer.attempt import Attempt
 from elbowroom.models import Model
 from elbowroom.problem import Distance, Room, Space, Target
-from elbowroom.result import NoRegion, Region, Status, Widening
+from elbowroom.result import NoRegion, Origin, Region, Status, Widening
+from elbowroom.result.origin import is_closed
 from elbowroom.search.contract import Ending
 
 
-def answer(attempt: Attempt, ending: Ending, widen: Callable[..., Widening]) -> Region | NoRegion:
+def answer(attempt: Attempt, ending: Ending, widen: Callable[..., Widening], origin: Origin) -> Region | NoRegion:
     """The best accepted centre with both bounds; OPTIMAL if they are as close as the engine promises."""
+    origin = replace(origin, tolerance=ending.tolerance)
     problem, referee, clock = attempt.problem, attempt.referee, attempt.clock
     if referee.certificate is not None:
         lower_bound = min(ending.lower_bound, referee.distance)
-        closed = referee.distance - lower_bound <= ending.tolerance * referee.distance
+        closed = is_closed(referee.distance, lower_bound, ending.tolerance)
         return Region(
             status=Status.OPTIMAL if closed else Status.CERTIFIED,
             space=problem.space,
@@ -36,6 +39,7 @@ def answer(attempt: Attempt, ending: Ending, widen: Callable[..., Widening]) -> 
             trace=tuple(clock.trace),
             counters=dict(ending.counters),
             rules=problem.rules,
+            origin=origin,
             _widen=widen,
         )
     return NoRegion(
@@ -52,10 +56,15 @@ def answer(attempt: Attempt, ending: Ending, widen: Callable[..., Widening]) -> 
         trace=tuple(clock.trace),
         counters=dict(ending.counters),
         rules=problem.rules,
+        predicted=problem.predicted,
+        source=problem.model.info.source,
+        origin=origin,
     )
 
 
-def single_class(model: Model, space: Space, row: object, room: Room, distance: Distance | str) -> NoRegion:
+def single_class(
+    model: Model, space: Space, row: object, room: Room, distance: Distance | str, origin: Origin
+) -> NoRegion:
     """A model with a single class gives it to every input."""
     if not isinstance(room, Room):
         raise InputError(f"room={room!r}: give Box(...), Ball(...) or Diamond(...)")
@@ -70,4 +79,7 @@ def single_class(model: Model, space: Space, row: object, room: Room, distance: 
         lower_bound=math.inf,
         method="auto",
         seconds=0.0,
+        predicted=model.info.classes[0],
+        source=model.info.source,
+        origin=origin,
     )

@@ -16,15 +16,16 @@ from elbowroom.explainer.answer import answer, single_class
 from elbowroom.explainer.attempt import Attempt
 from elbowroom.explainer.method import Method
 from elbowroom.importers import open_model
+from elbowroom.importers.library import versions_of
 from elbowroom.models import LinearModel, Model, ObliqueEnsemble, ReluNetwork, TreeEnsemble
-from elbowroom.numerics import Floats
+from elbowroom.numerics import TOLERANCES, Floats
 from elbowroom.problem import Body, Box, Direction, Distance, RecourseProblem, Room, Rule, Space, Target
 from elbowroom.problem.parsing import Radius, check_run, parse_bool, parse_enum, seconds_of
 from elbowroom.problem.radii import ROOM_OF_NORM, parse_jump, parse_radii, parse_unit
 from elbowroom.problem.rooms import checked_radius, per_column
 from elbowroom.problem.shapes import Shape
 from elbowroom.problem.slips import parse_tolerance
-from elbowroom.result import Frontier, KeptProbability, NoRegion, RadiusResult, Region, Verdict, Widening
+from elbowroom.result import Frontier, KeptProbability, NoRegion, Origin, RadiusResult, Region, Verdict, Widening
 from elbowroom.search.contract import Clock, Engine, OnProgress
 from elbowroom.visible import listed
 
@@ -40,6 +41,7 @@ class Explainer:
         if space is not None and not isinstance(space, Space):
             raise InputError(f"space={space!r}: give a Space, for example Space.from_frame(X)")
         self._model, self._predict = _open(model, space, data)
+        self._versions = versions_of(model)
         names = self._model.info.names
         self._space = Space.plain(names) if space is None else space.select(names)
         self._engines: dict[Method, Engine] = {}
@@ -76,11 +78,14 @@ class Explainer:
         check_run(seed, on_progress)
         seconds, chosen = seconds_of(time_limit), parse_enum(Method, method, "method")
         if len(self.model.info.classes) == 1 and target is None:
-            return single_class(self.model, self._space, row, room, distance)
+            return single_class(self.model, self._space, row, room, distance, self._origin(seed, seconds))
         problem = RecourseProblem.ask(self.model, self._space, row, room, target, distance, rules)
         engine = self._ready(chosen, problem)
         attempt = Attempt(problem, Clock(seconds, on_progress), engine)
-        return answer(attempt, attempt.run(seed), self.widen)
+        return answer(attempt, attempt.run(seed), self.widen, self._origin(seed, seconds))
+
+    def _origin(self, seed: int, time_limit: float) -> Origin:
+        return Origin(self.model.fingerprint, int(seed), time_limit, TOLERANCES.optimal_gap, self._versions)
 
     def _engine(self, method: Method) -> Engine:
         """The engine of a method; it keeps what it learns from one question to the next."""
@@ -131,16 +136,21 @@ class Explainer:
         least, with_jumps = parse_jump(smallest_jump), parse_bool(breakpoints, "breakpoints")
         unit, unit_name = parse_unit(room, self._space)
         if len(self.model.info.classes) == 1 and target is None:
-            nothing = [single_class(self.model, self._space, row, unit.times(size), distance) for size in sizes]
+            nothing = [
+                single_class(self.model, self._space, row, unit.times(size), distance, self._origin(seed, seconds))
+                for size in sizes
+            ]
             return Frontier.of(sizes, nothing, unit_name)
         first = RecourseProblem.ask(self.model, self._space, row, unit.times(sizes[0]), target, distance, rules)
         engine, clock = self._ready(chosen, first), Clock(seconds)
+
+        origin = self._origin(seed, seconds)  # the time limit that was asked for, of which a radius gets a share
 
         def ask(radius: float, known: Known, seconds: float) -> Point:
             problem = replace(first, room=unit.times(radius))
             attempt = Attempt(problem, Clock(seconds, report_with_radius(radius, clock, on_progress)), engine)
             ending = attempt.run(seed, known)
-            return Point(radius, answer(attempt, ending, self.widen), ending.tolerance)
+            return Point(radius, answer(attempt, ending, self.widen, origin), ending.tolerance)
 
         front = Front(ask, clock)
         front.walk(sizes)
@@ -304,11 +314,12 @@ def _open(model: object, space: Space | None, data: object) -> tuple[Model, Call
     if isinstance(model, (LinearModel, TreeEnsemble, ObliqueEnsemble, ReluNetwork)):
         return model, partial(_labels, model)
     opened = open_model(model, data=data)
-    unnamed = opened.original.columns.names is None
-    if space is not None and unnamed and len(space.names) == opened.model.info.n_features:
-        named = replace(opened.model, info=replace(opened.model.info, names=space.names))
-        return named, opened.predict
-    return opened.model, opened.predict
+    if opened.original.columns.names is not None:
+        return opened.model, opened.predict
+    info = replace(opened.model.info, own_names=False)
+    if space is not None and len(space.names) == info.n_features:
+        info = replace(info, names=space.names)
+    return replace(opened.model, info=info), opened.predict
 
 
 def _labels(model: Model, rows: Floats) -> npt.NDArray[Any]:

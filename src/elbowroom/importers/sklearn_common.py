@@ -39,14 +39,25 @@ def labels(model: Any) -> tuple[Label, ...]:
     classes = model.classes_
     if isinstance(classes, list) or np.ndim(classes) != 1 or getattr(model, "n_outputs_", 1) != 1:
         _refuse_several_outputs(model)
-    return tuple(np.asarray(classes).tolist())
+    return _plain(model, np.asarray(classes))
 
 
 def binarized_labels(model: Any) -> tuple[Label, ...]:
     """Class labels of an estimator that encodes them with a LabelBinarizer, where several outputs hide."""
     if str(model._label_binarizer.y_type_).startswith("multilabel"):
         _refuse_several_outputs(model)
-    return tuple(np.asarray(model.classes_).tolist())
+    return _plain(model, np.asarray(model.classes_))
+
+
+def _plain(model: Any, classes: npt.NDArray[Any]) -> tuple[Label, ...]:
+    plain = tuple(classes.tolist())
+    if classes.dtype.kind in "mM" and any(isinstance(label, int) for label in plain):
+        kind = {"M": "datetime64", "m": "timedelta64"}[classes.dtype.kind]  # numpy has no plain value for nanoseconds
+        raise UnsupportedModel(
+            f"the labels of this {type(model).__name__} are {classes.dtype}, finer or longer than a plain Python date; "
+            f'fit it on y.astype("{kind}[us]"), or on text'
+        )
+    return plain
 
 
 def _refuse_several_outputs(model: Any) -> None:

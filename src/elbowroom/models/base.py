@@ -52,6 +52,7 @@ class ModelInfo:
     link: Link
     source: str  # what was read, human-readable: "sklearn Pipeline(StandardScaler, LogisticRegression)"
     evaluation_error: float = 0.0  # error of a score that the model's own arithmetic adds after the last sum
+    own_names: bool = True  # False: the model knows its columns by position alone, and the names are someone else's
 
     @property
     def n_features(self) -> int:
@@ -82,9 +83,13 @@ def class_index(info: ModelInfo, label: object) -> int | None:
 
 
 def fingerprint_of(info: ModelInfo, *arrays: npt.NDArray[np.generic]) -> str:
-    """SHA-256 over everything that decides a label; equal models have equal fingerprints."""
+    """SHA-256 over everything that decides a label; equal models have equal fingerprints.
+
+    Names are part of it where they are the model's own. Other names decide nothing: they count as x0, x1, ...
+    """
     digest = hashlib.sha256()
-    head = (info.names, tuple(repr(label) for label in info.classes), info.decision.name, info.link.name)
+    names = info.names if info.own_names else tuple(f"x{i}" for i in range(info.n_features))
+    head = (names, tuple(repr(label) for label in info.classes), info.decision.name, info.link.name)
     digest.update(repr(head).encode())
     for array in arrays:
         plain = np.ascontiguousarray(array)

@@ -1,119 +1,94 @@
-"""A saved region, checked again from scratch: the file, the model, the room, and every point by the judge."""
+"""A saved answer, checked again from scratch: the file, the model, the room, and every point by the judge."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, assert_never
+from typing import assert_never
 
 import numpy as np
 
 from elbowroom.errors import InputError
 from elbowroom.explainer import Explainer
 from elbowroom.kernels.kernel import PLAIN
-from elbowroom.present.files import load_model
+from elbowroom.models import LinearModel, TreeEnsemble
+from elbowroom.present.account import account_of
+from elbowroom.present.checking_model import derived, is_asked, point_of, question_of, same_file, same_model
+from elbowroom.present.checking_none import report_none
+from elbowroom.present.files import load_model_file
+from elbowroom.present.findings import Finding, Outcome, Report, decide, not_checked
 from elbowroom.present.numbers import below, exact
-from elbowroom.present.screen import Styled
-from elbowroom.present.text import among, outcome, quoted, rules_text
-from elbowroom.problem import Body, RecourseProblem
-from elbowroom.result import Certificate, Counterexample, Inadmissible, Region, Status, Undecided
+from elbowroom.present.text import MOST_SPOKEN, claim_of, grid, outcome, quoted, rules_text, table_rows
+from elbowroom.present.unchecked import unchecked
+from elbowroom.problem import Body
+from elbowroom.result import Certificate, Counterexample, Inadmissible, NoRegion, Region, Undecided, Verdict
+from elbowroom.result.schema import read_answer
+from elbowroom.version import __version__
 
 SAMPLED = 1000  # random points that the model itself is asked about, besides the proof
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One thing that was checked. ``good`` is None where nothing could be decided; a remark decides nothing at all."""
-
-    good: bool | None
-    what: str
-    remark: bool = False
-
-    def parts(self) -> tuple[Styled, str]:
-        mark, style = {True: ("✓", "green"), False: ("✗", "red"), None: ("·", "yellow")}[self.good]
-        return Styled(f"{mark} ", style), self.what
-
-
-@dataclass(frozen=True)
-class Report:
-    """All findings and what follows: True the claim holds, False refuted, None undecided."""
-
-    findings: tuple[Finding, ...]
-    holds: bool | None
-    conclusion: str
-    counterexample: dict[str, float] | None
-
-    def as_json(self) -> dict[str, Any]:
-        return {
-            "holds": self.holds,
-            "conclusion": self.conclusion,
-            "findings": [{"good": f.good, "what": f.what} for f in self.findings],
-            "counterexample": self.counterexample,
-        }
+ROUNDING = 1e-9  # relative: a margin that another machine computed may differ by so much
 
 
 def check_region(
     region_path: Path, model_path: Path, trust_pickle: bool, any_model: bool = False, time_limit: float = 60.0
 ) -> Report:
-    """Read both files and judge. A changed file raises `InputError`; an untrue claim is a finding."""
-    region = Region.from_json(region_path)
-    explainer = Explainer(load_model(model_path, trust_pickle), region.space)
-    if explainer.space.names != region.space.names:
+    """Read both files and judge. A file that was changed or contradicts itself raises `InputError`; an untrue claim is a
+    finding."""
+    answer = read_answer(region_path)
+    model, digest = load_model_file(model_path, trust_pickle)
+    explainer = Explainer(model, answer.space)
+    if explainer.space.names != answer.space.names:
         raise InputError(f"{model_path}: the model has other columns than the region; it was made for another model")
-    findings = [Finding(True, "the file is intact: seal and checksum match")]
-    same_model = _fingerprint(region, explainer, any_model)
-    findings += [same_model, *_room(region, explainer)]
-    judged, counterexample = _judge(region, explainer, time_limit)
-    findings += [judged, *_sample(region, explainer)]
+    findings = [Finding(True, "the file was not changed by accident: seal, checksum and bounds fit each other")]
+    model_found = same_model(answer, explainer, any_model)
+    findings += [model_found, *same_file(answer, digest)]
+    if isinstance(answer, NoRegion):
+        return report_none(answer, explainer, findings, time_limit)
+    is_it = is_asked(answer, explainer)
+    findings += [*derived(answer, explainer, is_it), *_room(answer, explainer)]
+    verdict = explainer.certify(answer, time_limit=time_limit)
+    findings += [_judged(answer, verdict), *_certificate(answer, explainer, verdict, is_it, time_limit)]
+    findings += _sample(answer, explainer)
     if PLAIN:
         text = "judged without compiled code: kernels ran as plain Python, and no kernel cache was read"
         findings.append(Finding(True, text, remark=True))
-    if region.status is Status.OPTIMAL:
-        text = f"not checked: that no closer region exists{among(region)}; run explain again for that proof"
-        findings.append(Finding(None, text, remark=True))
-    decisive = [finding.good for finding in findings if not finding.remark]
-    holds = False if False in decisive else None if None in decisive else True
+    findings += unchecked(answer, explainer.model)
+    return _report(answer, explainer, findings, model_found, verdict)
+
+
+def _report(
+    region: Region, explainer: Explainer, findings: list[Finding], model_found: Finding, verdict: Verdict
+) -> Report:
+    decided = decide(findings)
     proven = f"at every point of the region the model {outcome(region.target)}"
     conclusion = {
-        True: f"Valid: {proven}.",
-        False: "Refuted: the file's claim does not hold for this model.",
-        None: "Undecided: nothing was refuted, but not everything could be proven.",
-    }[holds]
-    if holds is False and all(finding.good or finding.remark or finding is same_model for finding in findings):
+        Outcome.VALID: f"Valid: {proven}.",
+        Outcome.REFUTED: "Refuted: the file's claim does not hold for this model.",
+        Outcome.UNDECIDED: "Undecided: nothing was refuted, but not everything could be proven.",
+    }[decided]
+    if decided is Outcome.REFUTED and all(f.good or f.remark or f is model_found for f in findings):
         conclusion = f"Not the certified model. For the given one it was nevertheless proven that {proven}; --any-model accepts that."
-    return Report(tuple(findings), holds, conclusion, counterexample)
+    if not isinstance(verdict, Certificate):
+        counterexample = point_of(region, verdict.point) if isinstance(verdict, Counterexample) else None
+        return Report(tuple(findings), decided, conclusion, counterexample)
+    account, info = account_of(region), explainer.model.info
+    sentence = f"{claim_of(account)} The model is {info.source}, fingerprint {explainer.model.fingerprint[:12]}."
+    rows = table_rows(account, only_relevant=True)
+    table = grid(rows) if len(rows) - 1 > MOST_SPOKEN else None  # a sentence about more refers to it
+    return Report(tuple(findings), decided, conclusion, None, sentence, table)
 
 
-def _fingerprint(region: Region, explainer: Explainer, any_model: bool) -> Finding:
-    claimed, found = region.certificate.fingerprint, explainer.model.fingerprint
-    if claimed == found:
-        return Finding(True, f"the model is the certified one: fingerprint {found[:12]}")
-    text = f"this is a different model: its fingerprint is {found[:12]}, the certificate is for {claimed[:12]}"
-    return Finding(True, f"{text} (accepted: --any-model)") if any_model else Finding(False, text)
-
-
+# ---- the room -------------------------------------------------------------------------------------------------------
 def _room(region: Region, explainer: Explainer) -> list[Finding]:
     """The certified set must be the room that the file says was asked for, around a centre that may be an answer."""
-    problem = RecourseProblem.ask(
-        explainer.model,
-        explainer.space,
-        region.factual_values,
-        region.room,
-        region.target,
-        region.metric,
-        region.rules,
-    )
+    problem = question_of(region, explainer)
     broken = problem.why_inadmissible(region.body.center)
     if broken is not None:
         return [Finding(False, f"the centre may not be an answer: {broken}")]
     if not _same(problem.body(region.body.center), region.body):
         return [Finding(False, "the certified set is not the room that was asked for")]
     findings = [Finding(True, "the certified set is the room that was asked for, around an allowed centre")]
-    if not region.rules_known:
-        findings.append(
-            Finding(None, "not checked: the rules of the question; a file of schema 1 does not keep them", remark=True)
-        )
-    elif region.rules:
+    if region.rules:
         findings.append(Finding(True, f"the centre obeys the rules: {rules_text(region)}"))
     return findings
 
@@ -131,22 +106,57 @@ def _same(a: Body, b: Body) -> bool:
     )
 
 
-def _judge(region: Region, explainer: Explainer, time_limit: float) -> tuple[Finding, dict[str, float] | None]:
-    verdict = explainer.certify(region, time_limit=time_limit)
+# ---- every point ----------------------------------------------------------------------------------------------------
+def _judged(region: Region, verdict: Verdict) -> Finding:
     match verdict:
         case Certificate():
             text = f"every point proven again by {verdict.method}: margin {below(verdict.margin, 3)}, {verdict.seconds:.2g} s"
-            return Finding(True, text), None
+            return Finding(True, text)
         case Counterexample():
-            point = dict(zip(region.space.names, map(float, verdict.point), strict=True))
-            shown = ", ".join(f"{name} = {exact(value)}" for name, value in point.items())
-            return Finding(False, f"refuted by a point of the region that gets {quoted(verdict.label)}: {shown}"), point
+            shown = ", ".join(f"{name} = {exact(value)}" for name, value in point_of(region, verdict.point).items())
+            return Finding(False, f"refuted by a point of the region that gets {quoted(verdict.label)}: {shown}")
         case Undecided():
-            return Finding(None, f"the judge could not decide: {verdict.reason}"), None
+            return Finding(None, f"the judge could not decide: {verdict.reason}")
         case Inadmissible():
-            return Finding(False, f"the centre may not be an answer: {verdict.reason}"), None
+            return Finding(False, f"the centre may not be an answer: {verdict.reason}")
         case _:
             assert_never(verdict)
+
+
+def _certificate(
+    region: Region, explainer: Explainer, verdict: Verdict, is_it: bool, time_limit: float
+) -> list[Finding]:
+    """The margin and the words of the stored certificate, against those of the new one.
+
+    The margin is a lower bound: one that is not above the new one is proven. The judges of linear models and trees
+    compute it exactly, so that a larger one is false. Other judges stop when a bound is good enough; there a larger one
+    is refuted by the margin at the centre, or stays open.
+    """
+    fields = ("certificate.margin", "certificate.method", "certificate.assumptions")
+    if not is_it or not isinstance(verdict, Certificate):
+        return [not_checked("margin, method and assumptions of the stored certificate", *fields)]
+    stored, findings = region.certificate, []
+    claimed = below(stored.margin, 3)
+    if stored.margin <= verdict.margin + ROUNDING * abs(verdict.margin):
+        findings.append(Finding(True, f"the margin of the file, {claimed}, is proven"))
+    else:
+        center = region.body.center
+        point = replace(region.body, lower=center, upper=center, free_groups=())
+        at_center = explainer.certify(replace(region, certificate=replace(stored, body=point)), time_limit=time_limit)
+        most = at_center.margin if isinstance(at_center, Certificate) else verdict.margin
+        false = isinstance(explainer.model, (LinearModel, TreeEnsemble)) or stored.margin > most * (1.0 + ROUNDING)
+        text = f"the margin of the file, {claimed}, is more than the judge proves: {below(verdict.margin, 3)}"
+        findings.append(Finding(False if false else None, text))
+    words = (stored.method, stored.assumptions) == (verdict.method, verdict.assumptions)
+    release = None if region.origin is None else region.origin.versions.get("elbowroom")
+    if words:
+        findings.append(Finding(True, "method and assumptions of the certificate are the judge's"))
+    elif release == __version__:
+        findings.append(Finding(False, "method or assumptions of the certificate are not those of the judge"))
+    else:
+        text = f"method and assumptions of the certificate ({stored.method!r:.200}); they are not those of this release"
+        findings.append(not_checked(text, *fields[1:]))
+    return findings
 
 
 def _sample(region: Region, explainer: Explainer) -> list[Finding]:
@@ -155,7 +165,7 @@ def _sample(region: Region, explainer: Explainer) -> list[Finding]:
     if tau is not None and tau <= 0.5:
         return []
     labels = explainer.predict(region.body.sample(SAMPLED, seed=0))
-    wrong = int(sum(label != region.target.label for label in labels))
+    wrong = int(sum(bool(label != region.target.label) for label in labels))
     if wrong:
         return [Finding(False, f"the model itself disagrees at {wrong} of {SAMPLED} random points")]
     return [Finding(True, f"the model itself agrees at {SAMPLED} of {SAMPLED} random points")]

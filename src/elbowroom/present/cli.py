@@ -2,7 +2,7 @@
 
 Exit codes: 0 a region was found (or a check passed), 1 the machine failed (memory, or the output could not be written),
 2 bad input, 3 proven that no region exists, 4 unknown, 5 a checked claim does not hold (refuted, or made for another
-model), 130 interrupted.
+model), 6 a file without a region whose claim only a new search can prove, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ R = TypeVar("R")
 app = typer.Typer(
     name="elbowroom",
     help="Regions of counterfactual explanations: closest, and proven valid at every point.",
-    epilog="Exit codes: 0 region, 1 machine failure, 2 bad input, 3 none exists, 4 unknown, 5 a checked claim is refuted, 130 interrupted.",
+    epilog="Exit codes: 0 region, 1 machine failure, 2 bad input, 3 none exists, 4 unknown, 5 a checked claim is refuted, 6 not checked, 130 interrupted.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -165,6 +165,8 @@ def explain(
         decreasing=decreasing, integer=integer, one_hot=one_hot, scale=scale.value, bounds=bounds.value,
     )  # fmt: skip
     wanted = questions.parse_target(question.explainer.model.info, target, probability)
+    if output is not None or as_json:
+        question.writable()
     with SearchProgress(time_limit, screen.stderr(), enabled=not (quiet or as_json)) as progress:
         answer = question.explainer.explain(
             question.row,
@@ -177,6 +179,7 @@ def explain(
             seed=seed,
             on_progress=progress,
         )
+    answer = question.of_file(answer)
     widening = answer.widen(time_limit=time_limit) if widen and isinstance(answer, Region) else None
     shown = answer if widening is None else widening.region
     if as_json:
@@ -195,7 +198,7 @@ def explain(
 @app.command()
 @guarded
 def check(
-    region: Annotated[Path, typer.Argument(metavar="REGION", help="A region written by --output or to_json.")],
+    region: Annotated[Path, typer.Argument(metavar="REGION", help="An answer written by --output or to_json.")],
     model: ModelFile,
     any_model: Annotated[
         bool, typer.Option("--any-model", help="Accept a model other than the certified one (for example retrained).")
@@ -207,7 +210,8 @@ def check(
         bool, typer.Option("--no-cache", help="Judge without compiled code: slower, but nothing kept on disk is run.")
     ] = False,
 ) -> None:
-    """Prove a saved region again, from scratch. Exit 0: it holds; 5: it does not (refuted, or another model); 4: undecided."""
+    """Prove a saved region again, from scratch. Exit 0: it holds; 5: it does not (refuted, or another model); 4: undecided;
+    6: the file has no region, and only a new search could prove that."""
     if no_cache:
         from elbowroom.kernels.plain import without_compiled_code
 
@@ -219,10 +223,10 @@ def check(
     if as_json:
         shown.json(report.as_json())
     else:
-        for finding in report.findings:
-            shown.line(*finding.parts(), wrap=False)
-        shown.line(report.conclusion, style="bold", wrap=False)
-    raise typer.Exit({True: Exit.REGION, False: Exit.REFUTED, None: Exit.UNKNOWN}[report.holds])
+        for line in report.lines():
+            shown.line(*line, wrap=False)
+    codes = {"valid": Exit.REGION, "refuted": Exit.REFUTED, "undecided": Exit.UNKNOWN, "not checked": Exit.NOT_CHECKED}
+    raise typer.Exit(codes[report.outcome.value])
 
 
 @app.command()

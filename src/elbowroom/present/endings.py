@@ -22,6 +22,7 @@ class Exit(IntEnum):
     NONE_EXISTS = 3
     UNKNOWN = 4
     REFUTED = 5
+    NOT_CHECKED = 6
     INTERRUPTED = 130
 
 

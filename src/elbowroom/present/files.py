@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import pickletools
 from collections.abc import Sequence
@@ -43,6 +44,11 @@ def content_of(data: bytes) -> Content:
 
 def load_model(path: Path, trust_pickle: bool) -> object:
     """A fitted model from a joblib or pickle file, if the caller vouches for it."""
+    return load_model_file(path, trust_pickle)[0]
+
+
+def load_model_file(path: Path, trust_pickle: bool) -> tuple[object, str]:
+    """The model, and the SHA-256 of the bytes that it was read from."""
     data = read_whole(path)
     content = content_of(data)
     if content is Content.OTHER:
@@ -57,7 +63,7 @@ def load_model(path: Path, trust_pickle: bool) -> object:
     import joblib
 
     try:
-        return joblib.load(io.BytesIO(data))
+        return joblib.load(io.BytesIO(data)), hashlib.sha256(data).hexdigest()
     except (KeyboardInterrupt, MemoryError):
         raise  # not the doing of the file
     except BaseException as error:  # a pickle may raise anything at all while it is loaded, also sys.exit

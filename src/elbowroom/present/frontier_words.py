@@ -10,7 +10,7 @@ import numpy as np
 from elbowroom.errors import InputError
 from elbowroom.present.numbers import about
 from elbowroom.present.screen import Column, Screen
-from elbowroom.present.text import among
+from elbowroom.present.text import among, status_word
 from elbowroom.problem.reader import number_out
 from elbowroom.problem.rules import rules_out
 from elbowroom.result.frontier import Frontier
@@ -18,12 +18,6 @@ from elbowroom.result.region import Region
 from elbowroom.result.status import Status
 
 MOST_RADII = 100_000
-WORD_OF = {
-    Status.OPTIMAL.name: "proven closest",
-    Status.CERTIFIED.name: "certified",
-    Status.NONE_EXISTS.name: "none exists",
-    Status.UNKNOWN.name: "unknown",
-}
 
 
 def radii_from_text(text: str) -> list[float]:
@@ -82,9 +76,9 @@ def show(screen: Screen, frontier: Frontier, quiet: bool = False) -> None:
             about(row["radius"]),
             about(row["distance"]) if math.isfinite(row["distance"]) else "-",
             about(row["lower_bound"]) if math.isfinite(row["lower_bound"]) else "-",
-            WORD_OF[row["status"]],
+            status_word(answer),
         )
-        for _, row in frontier.iterrows()
+        for (_, row), answer in zip(frontier.iterrows(), frontier.answers, strict=True)
     ]
     screen.table(
         [Column("radius", "right"), Column("distance", "right"), Column("at least", "right"), Column("")], rows

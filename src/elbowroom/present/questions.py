@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -13,12 +13,13 @@ from elbowroom.errors import InputError
 from elbowroom.explainer import Explainer
 from elbowroom.importers import read_model
 from elbowroom.models import ModelInfo
-from elbowroom.present.files import feature_columns, load_model
+from elbowroom.present.files import feature_columns, load_model_file
 from elbowroom.present.numbers import about, below
 from elbowroom.present.tables import load_table
 from elbowroom.problem import AtMost, Room, Rule, Shape, Space, Target
 from elbowroom.problem.rooms import room_of
-from elbowroom.result import RadiusResult
+from elbowroom.result import NoRegion, RadiusResult, Region
+from elbowroom.result.question_json import label_out
 from elbowroom.visible import listed, named
 
 NORM_OF_ROOM = {shape.value: shape.distance.value for shape in Shape}
@@ -30,6 +31,17 @@ class Question:
 
     explainer: Explainer
     row: pd.Series
+    model_file: str  # SHA-256 of the file that the model was read from
+
+    def of_file(self, answer: Region | NoRegion) -> Region | NoRegion:
+        """The answer, which says from which file its model was read."""
+        origin = answer.origin
+        return answer if origin is None else replace(answer, origin=replace(origin, model_file=self.model_file))
+
+    def writable(self) -> None:
+        """Refuse labels that no file can hold before a search, not after it."""
+        for label in self.explainer.model.info.classes:
+            label_out(label, "class")
 
 
 def read_question(
@@ -49,7 +61,7 @@ def read_question(
     one_hot: Sequence[str] | None = None,
 ) -> Question:
     """Load both files, describe the features and read the model. None: the option was not given."""
-    model = load_model(model_path, trust_pickle)
+    model, model_file = load_model_file(model_path, trust_pickle)
     table = load_table(data_path, large=large_table)
     if row >= len(table):
         raise InputError(f"--row {row}: {data_path} has {len(table)} rows; the last one is {len(table) - 1}")
@@ -65,7 +77,7 @@ def read_question(
         scale=scale,
         bounds=bounds,
     )
-    return Question(Explainer(model, space), frame.iloc[row])
+    return Question(Explainer(model, space), frame.iloc[row], model_file)
 
 
 def parse_group(text: str, frame: pd.DataFrame) -> tuple[str, tuple[str, ...]]:

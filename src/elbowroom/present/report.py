@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from elbowroom.present.account import account_of
 from elbowroom.present.numbers import about, below, percent_up
 from elbowroom.present.text import (
+    ROUNDING_GAP,
     certificate_line,
     no_region_sentence,
     outcome,
@@ -26,8 +27,6 @@ from elbowroom.visible import visible
 
 if TYPE_CHECKING:
     from jinja2 import Environment
-
-ROUNDING_GAP: Final = 1e-9  # relative; smaller gaps come from floating point, not from the search
 
 
 @cache
@@ -85,7 +84,22 @@ def _closeness(region: Region) -> list[tuple[str, str]]:
         ("Model said", quoted(region.predicted)),
         ("Model read", region.source or "unknown"),
         ("Search", f"{region.method}, {region.seconds:.2g} s"),
+        *_origin(region),
     ]
+
+
+def _origin(answer: Region | NoRegion) -> list[tuple[str, str]]:
+    """With what one would have to ask again."""
+    if answer.origin is None:
+        return []
+    origin = answer.origin
+    rows = [
+        ("Asked with", f"seed {origin.seed}, at most {about(origin.time_limit)} s"),
+        ("Versions", ", ".join(f"{name} {version}" for name, version in origin.versions.items())),
+    ]
+    if origin.model_file is not None:
+        rows.append(("Model file", f"SHA-256 {origin.model_file}"))
+    return rows
 
 
 def _certificate(region: Region) -> list[tuple[str, str]]:
@@ -121,7 +135,10 @@ def no_region_page(answer: NoRegion) -> str:
         ("Rules", rules_text(answer)),
         ("Distance", answer.metric.value),
         ("Proven lower bound", below(answer.lower_bound, 6)),
+        ("Model said", quoted(answer.predicted) if answer.predicted is not None else "unknown"),
+        ("Model read", answer.source or "unknown"),
         ("Search", f"{answer.method}, {answer.seconds:.2g} s"),
+        *_origin(answer),
     ]
     return _templates().get_template("no_region.html.j2").render(
         title="No region",

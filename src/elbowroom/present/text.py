@@ -14,6 +14,7 @@ from elbowroom.result.region import NoRegion, Region
 from elbowroom.result.status import Status
 from elbowroom.visible import named, visible
 
+ROUNDING_GAP: Final = 1e-9  # relative; smaller gaps come from floating point, not from the search
 MOST_SPOKEN: Final = 3  # this many unchanged features are named one by one; more are summed up
 MOST_CHANGED: Final = 10  # this many changed features are named; a sentence with more cannot be read
 MOST_ROWS: Final = 60  # of a printed table; region.intervals and the page have them all
@@ -30,7 +31,12 @@ def sentence_of(account: Account) -> str:
     said = f"The model said {quoted(region.predicted)}. "
     if not account.changed:
         said += "Nothing has to change. "
-    return f"{said}If {joined(_conditions(account))}, the model {outcome(region.target)}."
+    return said + claim_of(account)
+
+
+def claim_of(account: Account) -> str:
+    """What is proven of every point of the region."""
+    return f"If {joined(_conditions(account))}, the model {outcome(account.region.target)}."
 
 
 def outcome(target: Target) -> str:
@@ -154,23 +160,49 @@ def among(answer: Region | NoRegion) -> str:
 
 
 # ---- the lines on proof ---------------------------------------------------------------------------------------------
+def within(region: Region) -> str:
+    """How much closer a region may be although this one is called OPTIMAL: 0.01 %. Empty if no more than rounding."""
+    if region.status is not Status.OPTIMAL or region.gap <= ROUNDING_GAP:
+        return ""
+    promised = region.tolerance
+    return percent(promised) if promised is not None and region.gap <= promised else percent_up(region.gap)
+
+
 def status_text(answer: Region | NoRegion) -> str:
     """The status as a sentence, with the rules under which it is true."""
-    said: str = answer.status.value
-    match answer.status:
-        case Status.OPTIMAL | Status.NONE_EXISTS:
-            return f"{said}{among(answer)}"
-        case Status.CERTIFIED:
-            return said.replace("a closer one", f"a closer one{among(answer)}")
-        case Status.UNKNOWN:
-            return said
+    match answer:
+        case Region(status=Status.OPTIMAL):
+            if share := within(answer):
+                return f"the region is certified and none{among(answer)} is closer by more than {share}"
+            return f"the region is certified and no closer one exists{among(answer)}"
+        case Region():
+            return f"the region is certified; a closer one{among(answer)} may exist within the stated gap"
+        case NoRegion(status=Status.NONE_EXISTS):
+            return f"it is proven that no such region exists{among(answer)}"
+        case NoRegion():
+            return answer.status.value
+
+
+def status_word(answer: Region | NoRegion) -> str:
+    """The status in a cell of a table."""
+    if isinstance(answer, Region) and (share := within(answer)):
+        return f"closest within {share}"
+    return {
+        Status.OPTIMAL: "proven closest",
+        Status.CERTIFIED: "certified",
+        Status.NONE_EXISTS: "none exists",
+        Status.UNKNOWN: "unknown",
+    }[answer.status]
 
 
 def status_line(region: Region) -> str:
     """How close the answer is, and what is proven about closer ones."""
     where = f"distance {about(region.distance, 4)} ({region.metric.value})"
+    found = f"{where}, found in {region.seconds:.2g} s."
+    if share := within(region):
+        return f"Closest within {share}: no region of this size{among(region)} is nearer by more than that; {found}"
     if region.status is Status.OPTIMAL:
-        return f"Proven closest: no region of this size{among(region)} is nearer; {where}, found in {region.seconds:.2g} s."
+        return f"Proven closest: no region of this size{among(region)} is nearer; {found}"
     return (
         f"Certified, not proven closest: another region{among(region)} may be up to {percent_up(region.gap)} closer; {where}, "
         f"lower bound {below(region.lower_bound, 4)}, after {region.seconds:.2g} s."

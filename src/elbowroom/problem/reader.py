@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, TypeVar
 
@@ -16,7 +17,9 @@ from elbowroom.numerics import Floats
 from elbowroom.visible import brief
 
 E = TypeVar("E", bound=Enum)
+V = TypeVar("V")
 INFINITE = {"inf": math.inf, "-inf": -math.inf}
+DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
 def number_out(value: float) -> float | str:
@@ -28,11 +31,13 @@ def number_out(value: float) -> float | str:
 
 @dataclass(frozen=True)
 class Reader:
-    """One JSON value and the path that leads to it."""
+    """One JSON value and the path that leads to it. ``asked`` holds what was read so far of the whole document: the
+    object and the key, so that a key which nobody asked for can be named at the end."""
 
     value: Any
     path: str
     where: str
+    asked: set[tuple[int, str]] = field(default_factory=set, compare=False, repr=False)
 
     @classmethod
     def parse(cls, text: str, where: str) -> Reader:
@@ -57,22 +62,57 @@ class Reader:
         path = brief(f"{self.path}.{key}" if self.path else key)
         if key not in values:
             raise InputError(f"{self.where}: {path} is missing")
-        return Reader(values[key], path, self.where)
+        self.asked.add((id(values), key))
+        return Reader(values[key], path, self.where, self.asked)
 
-    def optional(self, key: str) -> Any:
-        return self.mapping().get(key)
+    def maybe(self, key: str) -> Reader | None:
+        """The value of a key; None where it is absent or null."""
+        if key not in self.mapping():
+            return None
+        entry = self.at(key)
+        return None if entry.value is None else entry
+
+    def finish(self) -> None:
+        """Refuse a document that holds a key which was never asked for: nobody would know what it means."""
+        pile = [self]
+        while pile:
+            here = pile.pop()
+            if isinstance(here.value, list):
+                pile.extend(here.items())
+            elif isinstance(here.value, dict):
+                unknown = [key for key in here.value if (id(here.value), key) not in self.asked]
+                if unknown:
+                    path = f"{here.path}.{unknown[0]}" if here.path else unknown[0]
+                    raise InputError(f"{self.where}: {path} is not a field of this version of the format")
+                pile.extend(here.at(key) for key in here.value)
 
     def items(self, size: int | None = None) -> list[Reader]:
         if not isinstance(self.value, list):
             raise self.wrong(f"a list, not {type(self.value).__name__}")
         if size is not None and len(self.value) != size:
             raise self.wrong(f"a list of {size} entries, not {len(self.value)}")
-        return [Reader(v, f"{self.path}[{i}]", self.where) for i, v in enumerate(self.value)]
+        return [Reader(v, f"{self.path}[{i}]", self.where, self.asked) for i, v in enumerate(self.value)]
 
     def text(self) -> str:
         if not isinstance(self.value, str):
             raise self.wrong(f"text, not {self.value!r:.60}")
         return self.value
+
+    def digest(self) -> str:
+        """A SHA-256 as this package writes it."""
+        if DIGEST.fullmatch(self.text()) is None:
+            raise self.wrong(f"a SHA-256 of 64 digits 0 to 9 and a to f, not {self.value!r:.60}")
+        return self.text()
+
+    def parsed(self, read: Callable[[str], V], write: Callable[[V], str], wanted: str) -> V:
+        """Text that ``read`` understands and ``write`` writes in the same way."""
+        try:
+            value = read(self.text())
+        except ValueError:
+            raise self.wrong(f"{wanted}, not {self.value!r:.60}") from None
+        if write(value) != self.value:
+            raise self.wrong(f"{wanted}, written as {write(value)!r:.60}, not {self.value!r:.60}")
+        return value
 
     def truth(self) -> bool:
         if not isinstance(self.value, bool):

@@ -3,6 +3,7 @@
 from elbowroom.result.certificate import Certificate, Counterexample, Inadmissible, Undecided, Verdict
 from elbowroom.result.frontier import Breakpoint, Frontier
 from elbowroom.result.kept import KeptProbability
+from elbowroom.result.origin import Origin
 from elbowroom.result.radius import RadiusResult
 from elbowroom.result.region import NoRegion, Region
 from elbowroom.result.status import Status, Step
@@ -17,6 +18,7 @@ __all__ = [
     "Inadmissible",
     "KeptProbability",
     "NoRegion",
+    "Origin",
     "RadiusResult",
     "Region",
     "Side",

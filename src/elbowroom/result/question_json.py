@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import date, datetime, timedelta
 from typing import Any, Final
 
 import numpy as np
@@ -17,39 +18,57 @@ from elbowroom.problem.space import Feature, Group, Space
 from elbowroom.problem.target import Target
 
 ROOMS: Final = {shape.value: room_of(shape) for shape in Shape}
-LABELS: Final[dict[str, type[bool] | type[int] | type[float] | type[str]]] = {
-    "bool": bool,
-    "int": int,
-    "float": float,
-    "str": str,
-}
+LABELS: Final[tuple[type, ...]] = (bool, int, float, str, bytes, date, datetime, timedelta)
 
 
 def label_out(label: object, what: str) -> dict[str, Any] | None:
+    """A label with the name of its type: bytes as hexadecimal digits, dates as ISO 8601, durations in microseconds."""
     if label is None:
         return None
     if isinstance(label, np.generic):
         label = label.item()
-    for name, kind in LABELS.items():
-        if type(label) is kind:
-            return {"type": name, "value": number_out(label) if isinstance(label, float) else label}
-    raise InputError(f"{what} {label!r}: only text, numbers and truth values can be written as JSON labels")
+    if type(label) not in LABELS:
+        known = ", ".join(kind.__name__ for kind in LABELS)
+        raise InputError(f"{what} {label!r}: a {type(label).__name__} has no JSON form; JSON labels are {known}")
+    value: object = label
+    match label:
+        case float():
+            value = number_out(label)
+        case bytes():
+            value = label.hex()
+        case date():  # a datetime is a date as well
+            value = label.isoformat()
+        case timedelta():
+            value = label // timedelta(microseconds=1)
+    return {"type": type(label).__name__, "value": value}
 
 
 def label_in(entry: Reader) -> Any:
     if entry.value is None:
         return None
+    value = entry.at("value")
     match entry.at("type").text():
         case "bool":
-            return entry.at("value").truth()
+            return value.truth()
         case "int":
-            return entry.at("value").whole()
+            return value.whole()
         case "float":
-            return entry.at("value").number(infinite=True)
+            return value.number(infinite=True)
         case "str":
-            return entry.at("value").text()
+            return value.text()
+        case "bytes":
+            return value.parsed(bytes.fromhex, bytes.hex, "an even number of hexadecimal digits")
+        case "date":
+            return value.parsed(date.fromisoformat, date.isoformat, "a date such as 2024-02-29")
+        case "datetime":
+            return value.parsed(datetime.fromisoformat, datetime.isoformat, "a time such as 2024-02-29T12:00:00")
+        case "timedelta":
+            try:
+                return timedelta(microseconds=value.whole())
+            except OverflowError:
+                raise value.wrong("a number of microseconds in the range of timedelta") from None
         case other:
-            raise entry.at("type").wrong(f"one of {list(LABELS)}, not {other!r}")
+            raise entry.at("type").wrong(f"one of {[kind.__name__ for kind in LABELS]}, not {other!r:.60}")
 
 
 def target_out(target: Target) -> dict[str, Any]:

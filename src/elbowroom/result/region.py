@@ -26,6 +26,7 @@ from elbowroom.problem.shapes import is_round
 from elbowroom.problem.space import Space
 from elbowroom.problem.target import Target
 from elbowroom.result.certificate import Certificate
+from elbowroom.result.origin import Origin
 from elbowroom.result.status import Status, Step
 from elbowroom.visible import listed, visible, visible_lines
 
@@ -61,6 +62,7 @@ class Region:
     _widen: Callable[..., Widening] | None = field(default=None)  # of the explainer it came from; not in the JSON
     rules: tuple[Rule, ...] = field(default=())
     rules_known: bool = True
+    origin: Origin | None = None  # None: read from a file that does not keep it
 
     def __post_init__(self) -> None:
         if not isinstance(self.certificate, Certificate):
@@ -106,6 +108,11 @@ class Region:
         if self.distance <= 0:
             return 0.0
         return max(0.0, (self.distance - self.lower_bound) / self.distance)
+
+    @property
+    def tolerance(self) -> float | None:
+        """The gap up to which the search calls its answer OPTIMAL; None if the file that it was read from does not say."""
+        return None if self.origin is None else self.origin.tolerance
 
     @property
     def changed(self) -> Bools:
@@ -233,6 +240,9 @@ class NoRegion:
     counters: dict[str, float] = field(default_factory=dict)  # what the search counted, for benchmarks; not in the JSON
     rules: tuple[Rule, ...] = field(default=())
     rules_known: bool = True
+    predicted: object = None  # the label the model gives the factual; None: not kept
+    source: str = ""  # which model was read, human-readable
+    origin: Origin | None = None  # None: read from a file that does not keep it
 
     def __post_init__(self) -> None:
         if self.status not in (Status.NONE_EXISTS, Status.UNKNOWN):

@@ -5,8 +5,10 @@ labels carry their type, and two checks cover the whole document: ``seal`` is th
 claims, ``checksum`` a hash of the entire document. They notice changes; they are not a signature. What a file claims is
 proven again only by asking the judge, with the model available.
 
-Version 2 keeps the rules of the question as ``rules``, a list. Version 1 did not: its files are read with
-``rules_known=False`` and written again as version 2 with ``rules`` null, because what is lost stays lost.
+Version 2 keeps the rules of the question as ``rules``, a list, and how the answer came about as ``origin``. Version 1 did
+neither: its files are read with ``rules_known=False`` and without an origin, and written again as version 2 with both
+null, because what is lost stays lost. `json_schema` is the published description of version 2; a key that it does not
+know is refused here as well.
 """
 
 from __future__ import annotations
@@ -30,6 +32,7 @@ from elbowroom.problem.rules import Rule, rules_in, rules_out
 from elbowroom.problem.shapes import Shape
 from elbowroom.problem.space import Space
 from elbowroom.result.certificate import Certificate
+from elbowroom.result.origin import Origin, check_bounds, check_no_bounds, origin_in, origin_out
 from elbowroom.result.question_json import (
     floats_out,
     label_in,
@@ -68,13 +71,14 @@ def write_answer(answer: Region | NoRegion, timings: bool = True) -> str:
         "seconds": number_out(answer.seconds if timings else 0.0),
         "space": space_out(answer.space),
         "factual": floats_out(answer.factual_values),
+        "predicted": label_out(answer.predicted, "predicted"),
+        "source": answer.source,
+        "origin": origin_out(answer.origin),
         "trace": [_step_out(step, timings) for step in answer.trace],
     }
     if isinstance(answer, Region):
         document |= {
             "distance": number_out(answer.distance),
-            "predicted": label_out(answer.predicted, "predicted"),
-            "source": answer.source,
             "certificate": _certificate_out(answer.certificate, timings),
         }
     else:
@@ -92,7 +96,7 @@ def read_answer(text_or_path: str | Path) -> Region | NoRegion:
     """A `Region` or `NoRegion` from JSON text or from a file. Raises `InputError` for anything that is not intact."""
     text, where = _load(text_or_path)
     top = Reader.parse(text, where)
-    if top.optional("format") is None or top.at("format").text() != "elbowroom":
+    if top.maybe("format") is None or top.at("format").text() != "elbowroom":
         raise InputError(f'{where}: this is not an elbowroom file; its "format" should say "elbowroom"')
     version = top.at("schema").whole()
     if version not in READABLE:
@@ -110,6 +114,11 @@ def read_answer(text_or_path: str | Path) -> Region | NoRegion:
     document = {key: value for key, value in top.mapping().items() if key != "checksum"}
     if top.at("checksum").text() != _checksum(document):
         raise InputError(f"{where}: the checksum does not match; the file was changed after it was written")
+    top.finish()
+    if isinstance(answer, Region):
+        check_bounds(top, answer.status, answer.distance, answer.lower_bound, answer.origin)
+    else:
+        check_no_bounds(top, answer.status, answer.lower_bound)
     return answer
 
 
@@ -153,6 +162,9 @@ def _region_in(top: Reader, where: str) -> Region:
     if repr(target) != repr(certificate.target):
         raise top.at("target").wrong("the target of the certificate")
     rules, rules_known = _rules_in(top, space, factual)
+    origin = _origin_in(top)
+    if origin is not None and origin.fingerprint != certificate.fingerprint:
+        raise top.at("origin").at("fingerprint").wrong("the fingerprint of the certificate")
     return Region(
         status=top.at("status").name_of(Status, (Status.OPTIMAL, Status.CERTIFIED)),
         space=space,
@@ -170,6 +182,7 @@ def _region_in(top: Reader, where: str) -> Region:
         trace=_trace_in(top),
         rules=rules,
         rules_known=rules_known,
+        origin=origin,
     )
 
 
@@ -177,6 +190,8 @@ def _no_region_in(top: Reader) -> NoRegion:
     space = space_in(top.at("space"))
     factual = top.at("factual").floats(len(space.names))
     rules, rules_known = _rules_in(top, space, factual)
+    origin = _origin_in(top)
+    kept = origin is not None  # files without an origin did not keep these two either
     return NoRegion(
         status=top.at("status").name_of(Status, (Status.NONE_EXISTS, Status.UNKNOWN)),
         reason=top.at("reason").text(),
@@ -191,7 +206,14 @@ def _no_region_in(top: Reader) -> NoRegion:
         trace=_trace_in(top),
         rules=rules,
         rules_known=rules_known,
+        predicted=label_in(top.at("predicted")) if kept or "predicted" in top.mapping() else None,
+        source=top.at("source").text() if kept or "source" in top.mapping() else "",
+        origin=origin,
     )
+
+
+def _origin_in(top: Reader) -> Origin | None:
+    return None if top.at("schema").whole() == 1 else origin_in(top.maybe("origin"))
 
 
 def _rules_in(top: Reader, space: Space, factual: Floats) -> tuple[tuple[Rule, ...], bool]:
@@ -265,7 +287,7 @@ def _certificate_in(entry: Reader, size: int, where: str) -> Certificate:
         ),
     )
     certificate = Certificate(
-        entry.at("fingerprint").text(),
+        entry.at("fingerprint").digest(),
         target_in(entry.at("target")),
         body,
         entry.at("method").text(),

@@ -9,7 +9,7 @@ from enum import Enum
 class Status(Enum):
     """The outcome of a search; the value is the sentence a user may read."""
 
-    OPTIMAL = "the region is certified and no closer one exists"
+    OPTIMAL = "the region is certified and proven closest, within the tolerance of the search"
     CERTIFIED = "the region is certified; a closer one may exist within the stated gap"
     NONE_EXISTS = "it is proven that no such region exists"
     UNKNOWN = "neither a region nor a proof that none exists was found"

@@ -296,6 +296,7 @@ class _Growth:
             predicted=self.problem.predicted,
             source=model.info.source,
             trace=(),
+            origin=None,
             _widen=None,
         )
 

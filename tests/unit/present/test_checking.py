@@ -53,12 +53,27 @@ def test_a_true_claim_holds_and_says_what_was_not_checked(
     report = check(tmp_path)
     assert report.holds is True
     assert report.conclusion.startswith("Valid:")
-    assert good(report) == [True] * 5  # the file, the model, the room, every point, random points
-    (remark,) = [finding for finding in report.findings if finding.remark]
-    assert "no closer region" in remark.what
+    # the file, the model, label and name, the room, every point, margin and words, random points
+    assert good(report) == [True] * 9
+    remarks = [finding for finding in report.findings if finding.remark]
+    assert all(finding.good is None and finding.what.startswith("not checked: ") for finding in remarks)
+    assert report.findings[-len(remarks[1:]) :] == tuple(remarks[1:])  # all but that of the model file stand at the end
+    assert any("no closer region" in finding.what for finding in remarks)
     told = report.as_json()
-    assert told["holds"] is True and told["counterexample"] is None
-    assert [f["good"] for f in told["findings"]] == [*good(report), None]
+    assert told["holds"] is True and told["outcome"] == "valid" and told["counterexample"] is None
+    assert [f["good"] for f in told["findings"] if not f["remark"]] == good(report)
+    assert sum(f["remark"] for f in told["findings"]) == len(remarks)
+
+
+def test_the_sentence_that_was_proven_is_told(tmp_path: Path, data: tuple[pd.DataFrame, np.ndarray]) -> None:
+    X, y = data
+    saved(tmp_path, LogisticRegression().fit(X, y), X)
+    report, region = check(tmp_path), Region.from_json(tmp_path / "region.json")
+    assert report.proven is not None and report.proven == report.as_json()["proven"]
+    assert report.proven.startswith("If a is ") and "the model predicts 'yes'." in report.proven
+    assert region.sentence().endswith(report.proven.partition(" The model is ")[0])
+    assert f"sklearn LogisticRegression, fingerprint {region.certificate.fingerprint[:12]}" in report.proven
+    assert f"Proven: {report.proven}" in [line.plain for line in report.lines()]
 
 
 def test_another_model_is_told_from_a_false_claim(tmp_path: Path, data: tuple[pd.DataFrame, np.ndarray]) -> None:
@@ -103,7 +118,8 @@ def test_the_model_itself_has_a_say(
     monkeypatch.setattr(Explainer, "predict", lambda self, rows: np.full(len(rows), "maybe"))
     report = check(tmp_path)
     assert report.holds is False
-    assert "disagrees at 1000 of 1000" in report.findings[-2].what
+    assert any("disagrees at 1000 of 1000" in finding.what for finding in report.findings)
+    assert any("'yes' as read" in f.what or "'no' as read, maybe as asked" in f.what for f in report.findings)
 
 
 def test_a_set_that_is_not_the_room_is_refuted(
@@ -124,7 +140,7 @@ def test_low_probabilities_are_not_sampled(tmp_path: Path, data: tuple[pd.DataFr
     saved(tmp_path, model, X, target=Target("yes", probability=0.3))
     report = check(tmp_path)
     assert report.holds is True
-    assert good(report) == [True] * 4
+    assert good(report) == [True] * 8
 
 
 def test_other_columns_are_an_error(tmp_path: Path, data: tuple[pd.DataFrame, np.ndarray]) -> None:

@@ -37,8 +37,9 @@ def reader(value: Any) -> Reader:
         ("blue", lambda r: r.choice(Colour), Colour.BLUE),
         ("RED", lambda r: r.name_of(Colour, [Colour.RED]), Colour.RED),
         (3, lambda r: r.whole(1, 5), 3),
-        ({"a": 1}, lambda r: r.optional("a"), 1),
-        ({"a": 1}, lambda r: r.optional("b"), None),
+        ({"a": 1}, lambda r: r.maybe("a").whole(), 1),
+        ({"a": 1}, lambda r: r.maybe("b"), None),
+        ({"a": None}, lambda r: r.maybe("a"), None),
     ],
 )
 def test_what_should_be_there_is_read(value: Any, read: Callable[[Reader], Any], found: Any) -> None:

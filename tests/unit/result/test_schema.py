@@ -208,7 +208,7 @@ def test_a_certificate_with_one_field_changed_is_refused_even_with_a_new_checksu
         node = broken
         for key in path:
             node = node[key]
-        put(broken, path, changed(node))
+        put(broken, path, "e" * 64 if path[1] == "fingerprint" else changed(node))
         del broken["checksum"]
         broken["checksum"] = _checksum(broken)
         with pytest.raises(InputError) as caught:
@@ -221,7 +221,8 @@ def test_any_missing_field_is_named() -> None:
     document = json.loads(make_region().to_json())
     for key in document:
         broken = {k: v for k, v in document.items() if k != key}
-        with pytest.raises(InputError, match="missing" if key != "format" else "not an elbowroom file"):
+        words = {"format": "not an elbowroom file", "origin": "checksum"}  # early files of version 2 have no origin
+        with pytest.raises(InputError, match=words.get(key, "missing")):
             Region.from_json(json.dumps(broken))
 
 

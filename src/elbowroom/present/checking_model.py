@@ -1,0 +1,89 @@
+"""What a file says of its model: which one it is, from which file it was read, and what it says of the factual."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from elbowroom.explainer import Explainer
+from elbowroom.numerics import Floats
+from elbowroom.present.findings import Finding, not_checked
+from elbowroom.present.text import quoted
+from elbowroom.problem import RecourseProblem
+from elbowroom.result import NoRegion, Region
+
+
+def claimed_fingerprint(answer: Region | NoRegion) -> str | None:
+    """Which model the file says it is about; None where it does not say."""
+    if isinstance(answer, Region):
+        return answer.certificate.fingerprint
+    return None if answer.origin is None else answer.origin.fingerprint
+
+
+def is_asked(answer: Region | NoRegion, explainer: Explainer) -> bool:
+    """Is this the model that the file is about? Before files kept their origin, the names of columns were part of every
+    fingerprint, also where the model has none of its own."""
+    claimed, model = claimed_fingerprint(answer), explainer.model
+    if answer.origin is None and claimed != model.fingerprint:
+        model = replace(model, info=replace(model.info, own_names=True))
+    return claimed == model.fingerprint
+
+
+def same_model(answer: Region | NoRegion, explainer: Explainer, any_model: bool) -> Finding:
+    claimed, found = claimed_fingerprint(answer), explainer.model.fingerprint
+    if claimed is None:
+        return not_checked("whether this is the model that was asked; the file does not keep its fingerprint")
+    what = "the certified one" if isinstance(answer, Region) else "the one that was asked"
+    if is_asked(answer, explainer):
+        return Finding(True, f"the model is {what}: fingerprint {claimed[:12]}")
+    text = f"this is a different model: its fingerprint is {found[:12]}, the file is about {claimed[:12]}"
+    return Finding(True, f"{text} (accepted: --any-model)") if any_model else Finding(False, text)
+
+
+def same_file(answer: Region | NoRegion, digest: str) -> list[Finding]:
+    """Equal models can be saved as different bytes: then the fingerprint decides."""
+    kept = None if answer.origin is None else answer.origin.model_file
+    if kept is None:
+        return [not_checked("that this is the file that the model was read from; none is kept", "origin.model_file")]
+    if kept == digest:
+        return [Finding(True, f"the model file is the one that was read: SHA-256 {digest[:12]}")]
+    text = f"that this is the file that the model was read from; it is not: SHA-256 {digest[:12]}, not {kept[:12]}"
+    return [not_checked(text, "origin.model_file")]
+
+
+def derived(answer: Region | NoRegion, explainer: Explainer, is_it: bool) -> list[Finding]:
+    """What the file says of the model and of its label for the factual, against what the model says."""
+    model, factual = explainer.model, answer.factual_values[None]
+    read = model.info.classes[int(model.info.labels_of(model.scores(factual))[0])]
+    asked = explainer.predict(factual)[0]
+    said, fields = quoted(answer.predicted), ("predicted", "source")
+    if not is_it:
+        text = f"what the other model said of the factual ({said}; this one says {quoted(read)}), and its name"
+        return [not_checked(text, *fields)]
+    findings = []
+    if type(answer.predicted) is type(read) and answer.predicted == read and bool(asked == read):
+        findings.append(Finding(True, f"the model says {said} of the factual"))
+    else:
+        told = quoted(read) if bool(asked == read) else f"{quoted(read)} as read, {asked!s} as asked"
+        findings.append(Finding(False, f"the model says {told} of the factual, the file {said}"))
+    if answer.source == model.info.source:
+        findings.append(Finding(True, f"the model is what the file calls it: {model.info.source}"))
+    else:
+        findings.append(Finding(False, f"the model is {model.info.source}, the file calls it {answer.source!r:.200}"))
+    return findings
+
+
+def question_of(answer: Region | NoRegion, explainer: Explainer) -> RecourseProblem:
+    """The question that the file says was asked."""
+    return RecourseProblem.ask(
+        explainer.model,
+        explainer.space,
+        answer.factual_values,
+        answer.room,
+        answer.target,
+        answer.metric,
+        answer.rules,
+    )
+
+
+def point_of(answer: Region | NoRegion, values: Floats) -> dict[str, float]:
+    return dict(zip(answer.space.names, map(float, values), strict=True))

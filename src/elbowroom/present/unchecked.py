@@ -1,0 +1,53 @@
+"""What no check looks at, said every time: a file can claim it, and nobody has proven it again.
+
+Every field of a file is either derived again from the model and the rest of the file, or named by one of these remarks.
+"""
+
+from __future__ import annotations
+
+from elbowroom.models import Model
+from elbowroom.present.findings import Finding, not_checked
+from elbowroom.present.numbers import below, percent_up
+from elbowroom.present.text import among, within
+from elbowroom.result import NoRegion, Region, Status
+
+QUESTION = ("factual", "target", "room", "rules", "distance_norm", "space")
+SEARCH = ("method", "seconds", "trace", "certificate.seconds", "origin.seed", "origin.time_limit", "origin.versions")
+
+
+def unchecked(answer: Region | NoRegion, model: Model) -> list[Finding]:
+    """The remarks that stand under every report."""
+    found = [_closeness(answer)] if isinstance(answer, Region) else []
+    found.append(
+        not_checked(
+            "that this is what was asked: the row, target, room, rules, limits, directions, scales and weights are the "
+            "file's own",
+            *QUESTION,
+        )
+    )
+    if not answer.rules_known:
+        found.append(not_checked("the rules of the question; a file of schema 1 does not keep them", "rules"))
+    units, groups = "space.features.unit", "space.groups.name"
+    if model.info.own_names:
+        found.append(not_checked("units and names of groups; they are the file's own", units, groups))
+    else:
+        found.append(
+            not_checked(
+                "names and units of columns and groups: column names are the file's own, the model has none",
+                "space.features.name", units, "space.groups.members", groups,
+            )
+        )  # fmt: skip
+    found.append(not_checked("how it was found: search, seed, limit, seconds, steps and versions", *SEARCH))
+    found.append(not_checked("who made the file, and when; it is not signed"))
+    return found
+
+
+def _closeness(region: Region) -> Finding:
+    again = "run explain again for that proof"
+    fields = ("status", "lower_bound", "origin.tolerance")
+    if region.status is Status.CERTIFIED:
+        closer = f"that no region{among(region)} is more than {percent_up(region.gap)} closer"
+        return not_checked(f"{closer} (lower bound {below(region.lower_bound, 4)}); {again}", *fields)
+    if share := within(region):
+        return not_checked(f"that no region{among(region)} is closer by more than {share}; {again}", *fields)
+    return not_checked(f"that no closer region exists{among(region)}; {again}", *fields)
