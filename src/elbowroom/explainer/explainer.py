@@ -314,12 +314,10 @@ def _open(model: object, space: Space | None, data: object) -> tuple[Model, Call
     if isinstance(model, (LinearModel, TreeEnsemble, ObliqueEnsemble, ReluNetwork)):
         return model, partial(_labels, model)
     opened = open_model(model, data=data)
-    if opened.original.columns.names is not None:
+    info = opened.model.info
+    if space is None or info.own_names or len(space.names) != info.n_features:
         return opened.model, opened.predict
-    info = replace(opened.model.info, own_names=False)
-    if space is not None and len(space.names) == info.n_features:
-        info = replace(info, names=space.names)
-    return replace(opened.model, info=info), opened.predict
+    return replace(opened.model, info=replace(info, names=space.names)), opened.predict
 
 
 def _labels(model: Model, rows: Floats) -> npt.NDArray[Any]:

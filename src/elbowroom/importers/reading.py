@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy.typing as npt
@@ -41,6 +41,8 @@ def open_model(model: object, names: object = None, *, replay: bool = True, data
     columns = columns_of(model)
     inner, preprocessing = unfold(model, Preprocessing(columns.named(names)))
     parsed = reader_of(inner).read(inner, preprocessing)
+    if columns.names is None:
+        parsed = replace(parsed, info=replace(parsed.info, own_names=False))
     original = Original(model, columns, preprocessing)
     report = replay_points(parsed, original, data=data) if replay else None
     return ReadModel(parsed, original, report)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+
 from elbowroom.explainer import Explainer
 from elbowroom.numerics import Floats
 from elbowroom.present.findings import Finding, not_checked
@@ -53,8 +55,9 @@ def same_file(answer: Region | NoRegion, digest: str) -> list[Finding]:
 def derived(answer: Region | NoRegion, explainer: Explainer, is_it: bool) -> list[Finding]:
     """What the file says of the model and of its label for the factual, against what the model says."""
     model, factual = explainer.model, answer.factual_values[None]
-    read = model.info.classes[int(model.info.labels_of(model.scores(factual))[0])]
-    asked = explainer.predict(factual)[0]
+    with np.errstate(over="ignore", invalid="ignore"):  # the factual is the file's own
+        read = model.info.classes[int(model.info.labels_of(model.scores(factual))[0])]
+        asked = explainer.predict(factual)[0]
     said, fields = quoted(answer.predicted), ("predicted", "source")
     if not is_it:
         text = f"what the other model said of the factual ({said}; this one says {quoted(read)}), and its name"

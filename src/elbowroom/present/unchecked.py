@@ -11,7 +11,12 @@ from elbowroom.present.numbers import below, percent_up
 from elbowroom.present.text import among, within
 from elbowroom.result import NoRegion, Region, Status
 
-QUESTION = ("factual", "target", "room", "rules", "distance_norm", "space")
+OF_FEATURE = ("kind", "lower", "upper", "immutable", "direction", "scale", "weight")
+QUESTION = (
+    *("factual", "target", "certificate.target", "room", "rules", "distance_norm"),
+    *(f"space.features.{name}" for name in OF_FEATURE),
+    *("space.groups.members", "space.groups.weight"),
+)
 SEARCH = ("method", "seconds", "trace", "certificate.seconds", "origin.seed", "origin.time_limit", "origin.versions")
 
 
@@ -34,7 +39,7 @@ def unchecked(answer: Region | NoRegion, model: Model) -> list[Finding]:
         found.append(
             not_checked(
                 "names and units of columns and groups: column names are the file's own, the model has none",
-                "space.features.name", units, "space.groups.members", groups,
+                "space.features.name", units, groups,
             )
         )  # fmt: skip
     found.append(not_checked("how it was found: search, seed, limit, seconds, steps and versions", *SEARCH))

@@ -43,7 +43,7 @@ def origin_in(entry: Reader | None) -> Origin | None:
     """None where a file knows nothing of it: those of version 1, and those of version 2 before the field existed."""
     if entry is None:
         return None
-    model_file, versions, limit = entry.maybe("model_file"), entry.at("versions"), entry.at("time_limit")
+    model_file, versions, limit = entry.at("model_file"), entry.at("versions"), entry.at("time_limit")
     if limit.number(infinite=True) < 0.0:
         raise limit.wrong("a number of seconds of at least 0")
     if not 0.0 <= entry.at("tolerance").number() <= LARGEST_TOLERANCE:
@@ -54,7 +54,7 @@ def origin_in(entry: Reader | None) -> Origin | None:
         limit.number(infinite=True),
         entry.at("tolerance").number(),
         {name: versions.at(name).text() for name in versions.mapping()},
-        None if model_file is None else model_file.digest(),
+        None if model_file.value is None else model_file.digest(),
     )
 
 

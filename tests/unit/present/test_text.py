@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elbowroom.present.account import Sort, account_of, category_names
-from elbowroom.present.text import joined, outcome, quoted, table_rows
+from elbowroom.present.text import joined, outcome, quoted, status_word, table_rows
 from elbowroom.problem import AtMost, Ball, Box, Diamond, Feature, LinearRule, Space, Target
 from elbowroom.result import Status
-from tests.support.answers import CENTER, FACTUAL, make_no_region, make_region
+from tests.support.answers import CENTER, FACTUAL, ORIGIN, make_no_region, make_region
 
 NUMBER = r"-?[\d,]+(?:\.\d+)?(?:e[+-]\d+)?"
 
@@ -131,6 +131,31 @@ def test_print_has_sentence_table_and_proof() -> None:
     assert "Proven closest" in text and "Certificate: every point" in text
     certified = str(make_region(status=Status.CERTIFIED, gap=0.123))
     assert "may be up to 13 % closer" in certified and "Proven closest" not in certified
+
+
+def test_closest_is_said_with_the_tolerance_of_the_search() -> None:
+    """Where OPTIMAL means a gap of at most 0.01 %, no text says that nothing is closer."""
+    loose = make_region(gap=6e-5, origin=replace(ORIGIN, tolerance=1e-4))
+    assert "Closest within 0.01 %: no region of this size is nearer by more than that; distance" in str(loose)
+    assert "The region is certified and none is closer by more than 0.01 %" in loose.to_html()
+    assert status_word(loose) == "closest within 0.01 %"
+    for text in (str(loose), loose.to_html(), loose._repr_html_()):
+        assert "Proven closest" not in text and "no closer one exists" not in text
+    ruled = make_region(gap=6e-5, origin=replace(ORIGIN, tolerance=1e-4), rules=(AtMost(1),))
+    assert "no region of this size in which at most one feature changes is nearer by more than that" in str(ruled)
+    assert "none in which at most one feature changes is closer by more than 0.01 %" in ruled.to_html()
+    unknown = make_region(gap=6e-5, origin=None)  # an old file does not say what was promised; what it proves it says
+    assert "Closest within 0.006 %" in str(unknown) or "Closest within 0.0061 %" in str(unknown)
+    for tight in (make_region(), make_region(gap=1e-12), make_region(origin=replace(ORIGIN, tolerance=1e-4))):
+        assert "Proven closest: no region of this size is nearer;" in str(tight) and "within" not in str(tight)
+        assert status_word(tight) == "proven closest"
+
+
+def test_the_page_says_with_what_to_ask_again() -> None:
+    for answer in (make_region(), make_no_region()):
+        page = answer.to_html()
+        assert "seed 7, at most 60 s" in page and "python 3.11.7" in page and "SHA-256 0000" in page
+        assert "Asked with" not in replace(answer, origin=None).to_html()
 
 
 def test_no_region_in_words() -> None:

@@ -40,6 +40,8 @@ def reader(value: Any) -> Reader:
         ({"a": 1}, lambda r: r.maybe("a").whole(), 1),
         ({"a": 1}, lambda r: r.maybe("b"), None),
         ({"a": None}, lambda r: r.maybe("a"), None),
+        ("09af" * 16, Reader.digest, "09af" * 16),
+        ("00ff", lambda r: r.parsed(bytes.fromhex, bytes.hex, "digits"), b"\x00\xff"),
     ],
 )
 def test_what_should_be_there_is_read(value: Any, read: Callable[[Reader], Any], found: Any) -> None:
@@ -66,6 +68,11 @@ def test_what_should_be_there_is_read(value: Any, read: Callable[[Reader], Any],
         ([1, 2], lambda r: r.items(3), "a list of 3 entries, not 2"),
         ([1, "x"], lambda r: r.floats(2), r"top\.list\[0\]\[1\] should be a number"),
         ({"a": 1}, lambda r: r.at("b"), r"top\.list\[0\]\.b is missing"),
+        ("09AF" * 16, Reader.digest, "64 digits 0 to 9 and a to f"),
+        ("0" * 65, Reader.digest, "64 digits"),
+        ("0" * 63 + "\n", Reader.digest, "64 digits"),
+        ("0g", lambda r: r.parsed(bytes.fromhex, bytes.hex, "digits"), "should be digits, not '0g'"),
+        ("00 FF", lambda r: r.parsed(bytes.fromhex, bytes.hex, "digits"), "written as '00ff', not '00 FF'"),
     ],
 )
 def test_a_surprise_names_file_place_and_what_should_stand_there(
@@ -106,3 +113,17 @@ def test_long_values_are_cut_short_in_messages() -> None:
     with pytest.raises(InputError) as raised:
         reader("x" * 10_000).whole()
     assert len(str(raised.value)) < 200
+
+
+def test_a_key_that_nobody_asked_for_is_named() -> None:
+    text = '{"a": {"b": [{"c": 1}, {"c": 2, "d": 3}]}, "a.b": 4}'
+    top = Reader.parse(text, "file.json")
+    for entry in top.at("a").at("b").items():
+        entry.at("c")
+    with pytest.raises(InputError, match=r"file\.json: a\.b is not a field"):
+        top.finish()
+    top.at("a.b")
+    with pytest.raises(InputError, match=r"a\.b\[1\]\.d is not a field"):
+        top.finish()
+    top.at("a").at("b").items()[1].at("d")
+    top.finish()

@@ -6,6 +6,7 @@ import copy
 import json
 import math
 from collections.abc import Iterator
+from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -60,11 +61,38 @@ def test_round_trip(region: Region, tmp_path) -> None:
             assert ours.dtype == theirs.dtype and ours.tobytes() == theirs.tobytes()
 
 
-@pytest.mark.parametrize("label", ["1", 1, True, 1.0, -7, 2.5, "häßlich \u2028 \"'\\", ""])
+LABELS = ["1", 1, True, 1.0, -7, 2.5, "häßlich \u2028 \"'\\", "", b"", b"\x00no\xff", date(1, 1, 1), date(2024, 2, 29)]
+LABELS += [datetime(2024, 2, 29), datetime(9999, 12, 31, 23, 59, 59, 999_999), timedelta(-3, 5, 7), timedelta.max]
+
+
+@pytest.mark.parametrize("label", LABELS, ids=repr)
 def test_labels_keep_their_type(label) -> None:
     again = Region.from_json(make_region(target=Target(label), predicted=label).to_json())
     assert again.target.label == label and type(again.target.label) is type(label)
     assert again.predicted == label and type(again.predicted) is type(label)
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [
+        ("bytes", "0"),
+        ("bytes", "0G"),
+        ("bytes", "FF"),
+        ("date", "2024-02-30"),
+        ("date", "20240229"),
+        ("datetime", "2024-02-29"),
+        ("datetime", "2024-02-29T12:00"),
+        ("timedelta", 1.5),
+        ("timedelta", 10**30),
+        ("date", 5),
+        ("tuple", "1"),
+    ],
+)
+def test_labels_in_any_other_form_are_refused(kind: str, value: object) -> None:
+    document = json.loads(make_region().to_json())
+    document["predicted"] = {"type": kind, "value": value}
+    with pytest.raises(InputError, match=r"predicted\.(value|type) should be"):
+        Region.from_json(json.dumps(document))
 
 
 def test_numpy_labels_become_plain_ones() -> None:
