@@ -73,7 +73,7 @@ def test_the_sentence_that_was_proven_is_told(tmp_path: Path, data: tuple[pd.Dat
     assert report.proven.startswith("If a is ") and "the model predicts 'yes'." in report.proven
     assert region.sentence().endswith(report.proven.partition(" The model is ")[0])
     assert f"sklearn LogisticRegression, fingerprint {region.certificate.fingerprint[:12]}" in report.proven
-    assert f"Proven: {report.proven}" in [line.plain for line in report.lines()]
+    assert (f"Proven: {report.proven}",) in list(report.lines())
 
 
 def test_another_model_is_told_from_a_false_claim(tmp_path: Path, data: tuple[pd.DataFrame, np.ndarray]) -> None:
