@@ -164,6 +164,68 @@ def test_cycles_are_found_where_there_are_some() -> None:
     assert "elbowroom.search.contract" in graph["elbowroom.search.linear"]
 
 
+# ---- doors ----------------------------------------------------------------------------------------------------------
+# Where a terminal is written to. The last two write fixed words: one before anything can be imported, one on its own.
+SCREEN = frozenset({"elbowroom.present.screen", "elbowroom.present.sink", "elbowroom.__main__", "elbowroom.warm"})
+# Where files are read and written. The compiler's cache of `kernels` is no output of a user.
+DISK = frozenset({"elbowroom.disk"})
+PRINTING = frozenset({"print", "echo", "secho", "Console", "pprint", "rprint", "print_exc"})
+FILE_CALLS = frozenset(
+    {"open", "fdopen", "write_text", "write_bytes", "read_text", "read_bytes", "touch", "mkstemp", "NamedTemporaryFile"}
+    | {"tofile", "to_csv", "to_parquet", "to_pickle", "to_excel", "save", "savez", "savetxt", "unlink"}
+)
+INTO_BUFFERS = frozenset({"savefig", "dump"})  # allowed where the first or second argument is a buffer named content
+
+
+def uses(module: str) -> Iterator[tuple[str, int]]:
+    """Names that a module calls or reads from ``sys`` and ``os``, and top packages that it imports, with their lines."""
+    for node in ast.walk(tree_of(module)):
+        if isinstance(node, ast.Import):
+            yield from ((f"import {alias.name.split('.')[0]}", node.lineno) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            yield f"import {(node.module or '').split('.')[0]}", node.lineno
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in ("sys", "os"):
+            yield f"{node.value.id}.{node.attr}", node.lineno
+        elif isinstance(node, ast.Call):
+            name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            buffered = any(isinstance(argument, ast.Name) and argument.id == "content" for argument in node.args)
+            if not (name in INTO_BUFFERS and buffered):
+                yield name, node.lineno
+
+
+def offenders(forbidden: frozenset[str], allowed: frozenset[str], skipped: tuple[str, ...] = ()) -> set[str]:
+    return {
+        f"{module}:{line} {name}"
+        for module in modules()
+        if module not in allowed and not module.startswith(skipped or ("no module",))
+        for name, line in uses(module)
+        if name in forbidden
+    }
+
+
+def test_nothing_prints_around_the_screen() -> None:
+    streams = {"sys.stdout", "sys.stderr", "sys.__stdout__", "sys.__stderr__", "import rich", "import click"}
+    only_known(offenders(PRINTING | streams, SCREEN), frozenset())
+
+
+def test_nothing_writes_or_reads_files_around_the_disk() -> None:
+    raw = {"os.write", "os.open", "os.replace", "os.rename", "os.fdopen", "import tempfile", "import shutil"}
+    only_known(offenders(FILE_CALLS | INTO_BUFFERS | raw, DISK | SCREEN, ("elbowroom.kernels",)), frozenset())
+
+
+def test_prints_and_files_are_found_where_there_are_some(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bad = tmp_path / "bad.py"
+    bad.write_text(
+        "import rich.console\nimport sys, os\nprint(1)\ntyper.echo(1)\nsys.stderr.write('x')\nPath('x').write_text('')\n"
+        "open('x', 'w')\nfigure.savefig(path)\njoblib.dump(model, content)\nos.write(1, b'')\n"
+    )
+    monkeypatch.setitem(modules(), "bad", bad)
+    found = {name for name, _ in uses("bad")}
+    tree_of.cache_clear()
+    assert {"import rich", "print", "echo", "sys.stderr", "write_text", "open", "savefig", "os.write"} <= found
+    assert "dump" not in found
+
+
 # ---- public names ----------------------------------------------------------------------------------------------------
 @pytest.fixture(scope="module")
 def documented() -> set[str]:

@@ -3,12 +3,13 @@ but a mistake in this package."""
 
 from __future__ import annotations
 
+import traceback
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final
 
 from elbowroom.errors import ElbowroomError
-from elbowroom.visible import brief
+from elbowroom.visible import brief, visible
 
 NEEDED_MEMORY: Final = 700_000_000  # bytes; the libraries alone take most of it
 
@@ -51,6 +52,14 @@ def failure_of(error: BaseException) -> Failure | None:
             said = brief(" ".join(f"{type(error).__name__}: {error}".split()))
             return Failure(f"error: a part of the program could not be loaded or run ({said})", Exit.FAILED)
     return None
+
+
+def report_of(error: BaseException) -> str:
+    """A traceback in which only our own words begin a line: messages are one line each, whatever they quote."""
+    before = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+    earlier = f"{report_of(before)}\nthen:\n" if before is not None else ""
+    frames = "".join(traceback.format_tb(error.__traceback__))
+    return f"{earlier}Traceback (most recent call last):\n{frames}{visible(f'{type(error).__name__}: {error}')}"
 
 
 def memory_limit() -> int | None:

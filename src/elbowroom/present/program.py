@@ -6,12 +6,11 @@ Nothing heavy is imported before its failures can be reported.
 from __future__ import annotations
 
 import logging
-import traceback
 import warnings
 from collections.abc import Sequence
 from typing import TextIO
 
-from elbowroom.present.endings import Exit, failure_of
+from elbowroom.present.endings import Exit, failure_of, report_of
 from elbowroom.present.sink import Sink, take_over
 
 
@@ -40,7 +39,7 @@ def _command(err: Sink, interrupts: Sequence[int]) -> int:
             return _wrong_usage(error, err)
         failure = failure_of(error)
         if failure is None:
-            err.lines(traceback.format_exc().rstrip())
+            err.lines(report_of(caught))
             return Exit.FAILED
         err.line(failure.words)
         return failure.code
@@ -69,7 +68,9 @@ def _report_through(err: Sink) -> None:
 
     class Shown(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
-            err.lines(self.format(record))
+            err.line(record.getMessage())
+            if record.exc_info and record.exc_info[1] is not None:
+                err.lines(report_of(record.exc_info[1]))
 
     logging.lastResort = Shown(logging.WARNING)
 

@@ -12,7 +12,7 @@ from elbowroom.problem.shapes import NO_BUDGET, Shape
 from elbowroom.problem.target import Target
 from elbowroom.result.region import NoRegion, Region
 from elbowroom.result.status import Status
-from elbowroom.visible import named, visible
+from elbowroom.visible import message, named, visible
 
 ROUNDING_GAP: Final = 1e-9  # relative; smaller gaps come from floating point, not from the search
 MOST_SPOKEN: Final = 3  # this many unchanged features are named one by one; more are summed up
@@ -149,7 +149,7 @@ def rules_text(answer: Region | NoRegion) -> str:
     """The rules that a centre had to obey."""
     if not answer.rules_known:
         return "unknown: a file of schema 1 does not keep them"
-    return joined([visible(rule.words) for rule in answer.rules]) or "none"
+    return joined([message(rule.words) for rule in answer.rules]) or "none"
 
 
 def among(answer: Region | NoRegion) -> str:
@@ -295,9 +295,9 @@ def _cut(rows: Sequence[Sequence[str]]) -> list[str]:
 # ---- no region ------------------------------------------------------------------------------------------------------
 def no_region_sentence(answer: NoRegion) -> str:
     """Why there is no region, and what is known nevertheless."""
-    reason = visible(answer.reason.rstrip("."))
+    reason = message(answer.reason.rstrip("."))
     conditions = [] if answer.target.label is None else [f"the model {outcome(answer.target)}"]
-    conditions += [visible(rule.words) for rule in answer.rules]
+    conditions += [message(rule.words) for rule in answer.rules]
     wanted = f" in which {joined(conditions)}" if conditions else ""
     if not answer.rules_known:
         wanted += among(answer)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from elbowroom.disk import write_whole
 from elbowroom.errors import InputError
 from elbowroom.numerics import Bools, Floats
 from elbowroom.problem.body import Body
@@ -294,8 +295,6 @@ class NoRegion:
 
 
 def _written(text: str, path: str | Path | None) -> str:
-    from elbowroom.result.schema import save
-
     if path is not None:
-        save(text, path)
+        write_whole(path, text)
     return text

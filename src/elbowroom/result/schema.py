@@ -22,7 +22,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from elbowroom.disk import MEGABYTE, MissingFile, read_whole, write_whole
+from elbowroom.disk import MEGABYTE, MissingFile, read_whole
 from elbowroom.errors import InputError
 from elbowroom.numerics import Floats
 from elbowroom.problem.body import Body
@@ -85,11 +85,6 @@ def write_answer(answer: Region | NoRegion, timings: bool = True) -> str:
         document["reason"] = answer.reason
     document["checksum"] = _checksum(document)
     return visible_json(json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False))
-
-
-def save(text: str, path: str | Path) -> None:
-    """Write a text file, all of it or nothing."""
-    write_whole(path, text)
 
 
 def read_answer(text_or_path: str | Path) -> Region | NoRegion:
