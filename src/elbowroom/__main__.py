@@ -3,10 +3,9 @@ that takes time."""
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
-from types import FrameType
-from typing import NoReturn
 
 INTERRUPTED = 130
 
@@ -15,7 +14,7 @@ def main() -> int:
     """Run the program and return its exit code."""
     heard: list[int] = []
 
-    def hear(number: int, frame: FrameType | None) -> NoReturn:
+    def hear(number: int, frame: object) -> None:
         heard.append(number)  # inside an import, the exception may come out as another one
         raise KeyboardInterrupt
 
@@ -31,6 +30,9 @@ def main() -> int:
         code = INTERRUPTED
         if sys.stderr is not None:
             sys.stderr.write("interrupted\n")
+            sys.stderr.flush()
+    if heard and code == INTERRUPTED:
+        os._exit(code)  # Python may remember the interrupt although it was handled, and end by the signal instead
     if signal.getsignal(signal.SIGINT) is hear:
         signal.signal(signal.SIGINT, signal.SIG_DFL)  # what is left is tidying up: an interrupt ends it, without words
     return code

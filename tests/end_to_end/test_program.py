@@ -117,7 +117,7 @@ wanted = sys.argv.pop(1)
 class Hook:
     def find_spec(self, name, *_):
         if name == wanted:
-            signal.raise_signal(signal.SIGINT)  # the user, while this import is under way
+            exec("signal.raise_signal(signal.SIGINT)")  # the user, while an import runs code made of text, as many do
 
 sys.meta_path.insert(0, Hook())
 from elbowroom.__main__ import main

@@ -21,6 +21,10 @@ def run(interrupts: Sequence[int] = ()) -> int:
     out, err = take_over()
     _report_through(err)
     code = _command(err, interrupts)
+    if code == Exit.INTERRUPTED and not (
+        out.used or err.used
+    ):  # between two commands, so to speak: typer is silent then
+        err.line("interrupted")
     out.flush()
     if out.lost is not None:
         err.line(f"error: the output could not be written: {out.lost.strerror or out.lost}")

@@ -64,6 +64,7 @@ class Sink(io.TextIOBase):
     def __init__(self, stream: TextIO | None) -> None:
         self._stream = stream
         self.failure: OSError | None = None
+        self.used = False  # has anything been said?
 
     @property
     def encoding(self) -> str:  # type: ignore[override]
@@ -84,6 +85,7 @@ class Sink(io.TextIOBase):
         return self._stream.fileno()
 
     def write(self, text: str) -> int:
+        self.used = True
         if self._stream is not None:
             try:
                 self._stream.write(readable(text, self.encoding))
