@@ -15,6 +15,7 @@ from typing import Final
 
 # Letters and marks by their category that nevertheless leave no trace on a screen.
 UNSEEN: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0")
+NOT_PLAIN: Final = re.compile(r"[^ -~]")  # everything but the printable characters of ASCII
 SPACE: Final = "Zs"  # spaces of some width; Python calls all but the plain one unprintable
 RUN_OF_SPACES: Final = re.compile(r"\s{4,}")  # enough of them push what follows onto a line of its own
 MOST_LISTED: Final = 12
@@ -30,9 +31,11 @@ def is_harmless(character: str) -> bool:
 
 def visible(text: str) -> str:
     """One line: control characters, ESC, direction and zero-width marks, line breaks and lone surrogates as escapes."""
-    if text.isascii() and text.isprintable():
-        return text
-    return "".join(c if is_harmless(c) else c.encode("unicode_escape").decode("ascii") for c in text)
+    return NOT_PLAIN.sub(lambda found: found[0] if is_harmless(found[0]) else _escape(found[0]), text)
+
+
+def _escape(character: str) -> str:
+    return character.encode("unicode_escape").decode("ascii")
 
 
 def visible_lines(text: str) -> str:
@@ -43,11 +46,12 @@ def visible_lines(text: str) -> str:
 def visible_json(text: str, ascii_only: bool = False) -> str:
     """The same for a JSON document, in JSON's own escapes, so that it reads back equal; ``ascii_only`` for encodings that
     know nothing else."""
-    if text.isascii() and text.replace("\n", "").isprintable():
-        return text
-    return "".join(
-        c if c == "\n" or (is_harmless(c) and (c.isascii() or not ascii_only)) else _unit_escapes(c) for c in text
-    )
+
+    def escape(found: re.Match[str]) -> str:
+        c = found[0]
+        return c if c == "\n" or (not ascii_only and is_harmless(c)) else _unit_escapes(c)
+
+    return NOT_PLAIN.sub(escape, text)
 
 
 def _unit_escapes(character: str) -> str:

@@ -24,6 +24,7 @@ from elbowroom.problem import Body
 from elbowroom.result import Certificate, Counterexample, Inadmissible, NoRegion, Region, Undecided, Verdict
 from elbowroom.result.schema import read_answer
 from elbowroom.version import __version__
+from elbowroom.visible import named
 
 SAMPLED = 1000  # random points that the model itself is asked about, besides the proof
 ROUNDING = 1e-9  # relative: a margin that another machine computed may differ by so much
@@ -113,7 +114,7 @@ def _judged(region: Region, verdict: Verdict) -> Finding:
             text = f"every point proven again by {verdict.method}: margin {below(verdict.margin, 3)}, {verdict.seconds:.2g} s"
             return Finding(True, text)
         case Counterexample():
-            shown = ", ".join(f"{name} = {exact(value)}" for name, value in point_of(region, verdict.point).items())
+            shown = ", ".join(f"{named(name)} = {exact(value)}" for name, value in point_of(region, verdict.point).items())
             return Finding(False, f"refuted by a point of the region that gets {quoted(verdict.label)}: {shown}")
         case Undecided():
             return Finding(None, f"the judge could not decide: {verdict.reason}")

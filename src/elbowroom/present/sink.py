@@ -85,7 +85,7 @@ class Sink(io.TextIOBase):
         return self._stream.fileno()
 
     def write(self, text: str) -> int:
-        self.used = True
+        self.used = self.used or bool(text)
         if self._stream is not None:
             try:
                 self._stream.write(readable(text, self.encoding))

@@ -20,6 +20,7 @@ from elbowroom.numerics import BIGGEST, Floats
 from elbowroom.problem.parsing import PLAIN_NUMBER, Radius, number, unknown
 from elbowroom.problem.shapes import Shape
 from elbowroom.problem.space import Space
+from elbowroom.visible import listed
 
 
 @dataclass(frozen=True, eq=False)
@@ -234,7 +235,7 @@ def _free_groups(categories: Mapping[str, str] | None, space: Space) -> tuple[in
         raise InputError(f'categories={categories!r}: give a mapping from one-hot group to "any" or "fixed"')
     for name, freedom in (categories or {}).items():
         if name not in names:
-            raise InputError(f"categories: unknown one-hot group {name!r}; the groups are {names}")
+            raise InputError(f"categories: unknown one-hot group {name!r}; the groups are {listed(names)}")
         if freedom not in ("any", "fixed"):
             raise InputError(f'categories[{name!r}] = {freedom!r} is unknown; use "any" or "fixed"')
         if freedom == "any":

@@ -133,7 +133,7 @@ class Space:
             raise InputError(f"column names must differ; {twice} occur more than once")
         group_names = [g.name for g in self.groups]
         if len(set(group_names)) < len(group_names):
-            raise InputError(f"the names of one-hot groups must differ: {group_names}")
+            raise InputError(f"the names of one-hot groups must differ: {listed(group_names)}")
         seen: set[str] = set()
         known = {f.name: f for f in self.features}
         for group in self.groups:

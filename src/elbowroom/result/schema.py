@@ -51,6 +51,7 @@ from elbowroom.visible import brief, visible_json
 VERSION: Final = 2
 READABLE: Final = (1, 2)
 MOST_BYTES: Final = 16 * MEGABYTE  # of a file: that of 10,000 features has about 4
+MOST_STEPS: Final = 20_000  # of a trace: about 3 MB
 BLANK: Final = " \t\r\n\ufeff"  # before the document; some editors begin a file with a mark of its encoding
 KIND_OF: Final = {Region: "region", NoRegion: "no region"}
 
@@ -74,7 +75,7 @@ def write_answer(answer: Region | NoRegion, timings: bool = True) -> str:
         "predicted": label_out(answer.predicted, "predicted"),
         "source": answer.source,
         "origin": origin_out(answer.origin),
-        "trace": [_step_out(step, timings) for step in answer.trace],
+        "trace": [_step_out(step, timings) for step in _thinned(answer.trace)],
     }
     if isinstance(answer, Region):
         document |= {
@@ -226,6 +227,13 @@ def _step_out(step: Step, timings: bool) -> dict[str, Any]:
         "certified_radius": None if step.certified_radius is None else number_out(step.certified_radius),
         "note": step.note,
     }
+
+
+def _thinned(trace: tuple[Step, ...]) -> tuple[Step, ...]:
+    """At most so many steps, evenly chosen, with the first and the last: a file that is written can be read again."""
+    if len(trace) <= MOST_STEPS:
+        return trace
+    return tuple(trace[round(i * (len(trace) - 1) / (MOST_STEPS - 1))] for i in range(MOST_STEPS))
 
 
 def _trace_in(top: Reader) -> tuple[Step, ...]:

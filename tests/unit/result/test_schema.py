@@ -7,6 +7,7 @@ import json
 import math
 from collections.abc import Iterator
 from datetime import date, datetime, timedelta
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from hypothesis import strategies as st
 from elbowroom.errors import InputError
 from elbowroom.problem import AtMost, Ball, Box, Diamond, Distance, Feature, LinearRule, Space, Target
 from elbowroom.result import NoRegion, Region, Status, Step
-from elbowroom.result.schema import _checksum, read_answer
+from elbowroom.result.schema import MOST_BYTES, MOST_STEPS, _checksum, read_answer
 from tests.support.answers import CENTER, FACTUAL, make_no_region, make_region
 
 VERSION_1 = Path(__file__).with_name("version_1")  # files that the code before schema 2 wrote
@@ -320,3 +321,13 @@ def test_the_data_of_an_answer() -> None:
     assert repr(region).startswith("<Region OPTIMAL") and repr(make_no_region()).startswith("<NoRegion NONE_EXISTS")
     with pytest.raises(InputError, match="lack the columns"):
         region.contains(region.sample(3).drop(columns=["age"]))
+
+
+def test_a_long_trace_is_thinned_so_that_the_file_can_be_read_again() -> None:
+    steps = tuple(Step(float(i), i / 1e6, 2.0, note="certified") for i in range(300_000))
+    text = make_region(trace=steps).to_json()
+    trace = Region.from_json(text).trace
+    assert len(text) < MOST_BYTES and len(trace) == MOST_STEPS and (trace[0], trace[-1]) == (steps[0], steps[-1])
+    assert max(b.seconds - a.seconds for a, b in pairwise(trace)) <= 16
+    with pytest.raises(InputError, match="at most 16 MB are read"):
+        Region.from_json("{" + " " * MOST_BYTES)
