@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -93,8 +94,9 @@ def _origin(answer: Region | NoRegion) -> list[tuple[str, str]]:
     if answer.origin is None:
         return []
     origin = answer.origin
+    limit = f"at most {about(origin.time_limit)} s" if math.isfinite(origin.time_limit) else "no time limit"
     rows = [
-        ("Asked with", f"seed {origin.seed}, at most {about(origin.time_limit)} s"),
+        ("Asked with", f"seed {origin.seed}, {limit}"),
         ("Versions", ", ".join(f"{name} {version}" for name, version in origin.versions.items())),
     ]
     if origin.model_file is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import replace
 from fractions import Fraction
@@ -156,6 +157,7 @@ def test_the_page_says_with_what_to_ask_again() -> None:
         page = answer.to_html()
         assert "seed 7, at most 60 s" in page and "python 3.11.7" in page and "SHA-256 0000" in page
         assert "Asked with" not in replace(answer, origin=None).to_html()
+        assert "seed 7, no time limit" in replace(answer, origin=replace(ORIGIN, time_limit=math.inf)).to_html()
 
 
 def test_no_region_in_words() -> None:
