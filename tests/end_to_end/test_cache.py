@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.closed import closed_package
+from tests.support.closed import closed_package, copied_package
 
 WHERE = """
 from elbowroom.kernels.kernel import readiness
@@ -60,3 +60,65 @@ def test_the_first_process_compiles_and_says_so_and_the_second_does_not(tmp_path
     assert kept
     assert _run(ANSWER, variables) == (said, [])
     assert sorted(tmp_path.rglob("*.nbc")) == kept
+
+
+@pytest.fixture(scope="module")
+def copied(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str], str]:
+    """The package with its compiled code, and what it answers."""
+    copy, variables = copied_package(tmp_path_factory.mktemp("copied"))
+    said, _ = _run(ANSWER, variables)
+    assert _run(ANSWER, variables) == (said, [])
+    return copy, variables, said
+
+
+@pytest.mark.parametrize("damage", [b"", b"\x80\x04\x95", b"garbage" * 1000], ids=["empty", "truncated", "garbage"])
+def test_a_damaged_cache_of_the_judge_is_mended_with_one_line(
+    copied: tuple[Path, dict[str, str], str], damage: bytes
+) -> None:
+    """The index of one kernel and the data of another."""
+    copy, variables, said = copied
+    for pattern in ("restrict_leaves-*.nbi", "descend-*.nbc"):
+        files = list(copy.glob(f"certify/__pycache__/tree_kernels.{pattern}"))
+        assert files
+        for file in files:
+            file.write_bytes(damage)
+    answer, lines = _run(ANSWER, variables)
+    assert answer == said and len(lines) == 1 and "damaged" in lines[0] and "tree_kernels" in lines[0]
+
+
+def test_flipped_bits_in_all_code_end_in_the_same_answer(copied: tuple[Path, dict[str, str], str]) -> None:
+    """Machine code with flipped bits would end processes by a signal, or lie."""
+    copy, variables, said = copied
+    for file in copy.glob("certify/__pycache__/*.nbc"):
+        content = bytearray(file.read_bytes())
+        for place in (len(content) // 4, len(content) // 2, 3 * len(content) // 4):
+            content[place] ^= 16
+        file.write_bytes(content)
+    answer, lines = _run(ANSWER, variables)
+    assert answer == said and len(lines) == 1 and "damaged" in lines[0]
+    assert _run(ANSWER, variables) == (said, [])
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("ending", ["nbi", "nbc"])
+def test_everything_damaged_ends_in_the_same_answer(tmp_path: Path, ending: str) -> None:
+    copy, variables = copied_package(tmp_path)
+    said, _ = _run(ANSWER, variables)
+    for file in copy.rglob(f"*.{ending}"):
+        file.write_bytes(file.read_bytes()[:-7])
+    answer, lines = _run(ANSWER, variables)
+    assert answer == said and len(lines) == 1 and "damaged" in lines[0]
+    assert _run(ANSWER, variables) == (said, [])
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such bits")
+def test_a_refused_folder_is_said_where_kernels_are_announced(tmp_path: Path) -> None:
+    """With nowhere else to go: one line, with the cure."""
+    variables = closed_package(tmp_path)
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    shared.chmod(0o777)
+    script = WHERE + "from elbowroom.kernels.warm import announce\nannounce(expand, 'boxes')\n"
+    said, lines = _run(script, {**variables, "NUMBA_CACHE_DIR": str(shared)})
+    assert said == "COMPILE_ALWAYS" and len(lines) == 1
+    assert "in this process" in lines[0] and f"chmod go-w {shared}" in lines[0] and "NUMBA_CACHE_DIR" in lines[0]

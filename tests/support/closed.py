@@ -1,4 +1,4 @@
-"""A copy of the package next to which nothing can be written: compiled code finds no place to stay."""
+"""Copies of the package: one whose compiled code can be damaged, one next to which nothing can be written."""
 
 from __future__ import annotations
 
@@ -7,6 +7,15 @@ import shutil
 from pathlib import Path
 
 import elbowroom
+
+
+def copied_package(folder: Path) -> tuple[Path, dict[str, str]]:
+    """Copy the package with its compiled code, and return the copy and the environment for a process that shall use it."""
+    copy = folder / "copied" / "elbowroom"
+    shutil.copytree(Path(elbowroom.__file__).parent, copy)
+    variables = {**os.environ, "PYTHONPATH": str(copy.parent)}
+    variables.pop("NUMBA_CACHE_DIR", None)
+    return copy, variables
 
 
 def closed_package(folder: Path) -> dict[str, str]:

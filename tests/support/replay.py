@@ -1,0 +1,184 @@
+"""Real calls of every kernel, recorded once and repeated with kernels that were compiled in other ways.
+
+    python -m tests.support.replay record CALLS                       runs questions without the compiler and notes calls
+    python -m tests.support.replay repeat RESULTS CALLS [--ordinary]  repeats them; --ordinary: compiled as numba always does
+    python -m tests.support.replay answers RESULTS [--ordinary]       answers all golden questions
+
+A recorded call is the pickle of its arguments. The result of a call is everything it leaves behind: what it returned and
+every array that it was given, to the bit. Calls number 1, 2, 4, 8, ... of each kernel are noted, the states of a search
+early and late, and every call that is the first to reach some inner kernel.
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import os
+import pickle
+import struct
+from collections.abc import Callable, Iterator
+from dataclasses import fields
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+REDUCED = (  # names of golden questions that together run every kernel, in seconds
+    "tree, linf, 0", "tree, l2, 0", "tree, l1, 0", "ensemble, linf, 1", "ensemble, l2, 1", "ensemble, l1, 2",
+    "oblique, linf, 0", "ReLU, linf, 0", "ReLU, l2, 0", "ReLU, l1, 0",
+    *(f"small box {number}" for number in range(15)), *(f"small round room {number}" for number in range(15)),
+    "network (12,), Box", "network (12,), Ball",
+)  # fmt: skip
+Calls = dict[str, list[bytes]]
+
+
+# ---- recording ---------------------------------------------------------------------------------------------------------
+def record() -> tuple[Calls, dict[str, list[object]], set[str]]:
+    """Calls of every kernel, what plain Python made of them, and kernels of all kinds that were never called."""
+    os.environ["NUMBA_DISABLE_JIT"] = "1"
+    from elbowroom.kernels import kernel as decorators
+
+    calls: Calls = {}
+    results: dict[str, list[object]] = {}
+    counts: dict[str, int] = {}
+    never: set[str] = set()
+    plain = decorators.kernel
+
+    def count(name: str) -> int:
+        counts[name] += 1
+        never.discard(name)
+        return counts[name]
+
+    def noted(function: Any) -> Any:
+        name, run = _name(function), plain(function)
+        calls[name], results[name], counts[name] = [], [], 0
+        never.add(name)
+
+        def call(*arguments: Any) -> Any:
+            number, missing = count(name), len(never)
+            power = number & (number - 1) == 0
+            before = pickle.dumps(arguments) if power or missing else b""
+            answer = run(*arguments)
+            if power or len(never) < missing:
+                given = pickle.loads(before)
+                calls[name].append(before)
+                results[name].append(bits((run(*given), given)))
+            return answer
+
+        return call
+
+    def counted(function: Any) -> Any:
+        name = _name(function)
+        counts[name] = 0
+        never.add(name)
+
+        def call(*arguments: Any, **named: Any) -> Any:
+            count(name)
+            return function(*arguments, **named)
+
+        return call
+
+    decorators.kernel, decorators.inner_kernel, decorators.inlined = noted, counted, counted  # type: ignore[assignment]
+    _work()
+    return calls, results, never
+
+
+def _name(function: Callable[..., Any]) -> str:
+    return f"{function.__module__}:{function.__qualname__}"
+
+
+class _NoFaults(logging.Handler):
+    """A search that fails ends with the best answer so far and a line in the log: not here."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        raise AssertionError(record.getMessage()) from record.exc_info[1] if record.exc_info else None
+
+
+def _work() -> None:
+    """What the kernels are for: golden questions, the chance of staying inside, and verdicts on networks that are not
+    plain at first sight."""
+    logging.getLogger("elbowroom").addHandler(_NoFaults())
+    from elbowroom import Ball, Box, Explainer, Feature, Space
+    from tests.golden import questions as golden
+    from tests.support.round_questions import random_round_question
+    from tests.support.small_models import random_network, random_trees
+
+    for question in golden.questions():
+        if question.name in REDUCED:
+            golden._ask(Explainer(question.model, question.space), question)
+    without_room = golden._of("a dimension without room", random_round_question(np.random.default_rng([17, 48])))
+    golden._ask(Explainer(without_room.model, without_room.space), without_room)
+    for number in range(3):
+        rng = np.random.default_rng([31, number])
+        network, x = Explainer(random_network(rng, (4, 8 + number))), rng.normal(size=4)
+        for room in (Box(0.3), Box(0.6), Ball(0.4), Ball(0.8)):
+            network.certify(x, room)
+    rng = np.random.default_rng([37, 35, 2])
+    cuts = [np.round(rng.normal(0.0, 1.2, 8), 3) for _ in range(5)]
+    space = Space(tuple(Feature(f"x{f}", "numeric", -3.0, 3.0) for f in range(5)))
+    forest = Explainer(random_trees(rng, 5, 35, 3, cuts, exact=False, base=-3.5), space)
+    x = rng.uniform(-2.0, 2.0, 5)
+    assert forest.explain(x, Ball(0.3))
+    forest.probability_kept(x, 0.3, tolerance=0.01)
+
+
+# ---- repeating ---------------------------------------------------------------------------------------------------------
+def repeat(calls: Calls) -> dict[str, list[object]]:
+    """What kernels make of the same calls."""
+    results: dict[str, list[object]] = {}
+    for name, recorded in calls.items():
+        module, function = name.split(":")
+        compiled = getattr(import_module(module), function)
+        results[name] = []
+        for call in recorded:
+            given = pickle.loads(call)
+            results[name].append(bits((compiled(*given), given)))
+    return results
+
+
+def bits(value: Any) -> object:
+    """Everything in a value, to the bit, whatever kind of number it is wrapped in."""
+    from elbowroom.kernels.bundle import Bundle
+
+    if isinstance(value, np.ndarray):
+        return value.dtype.str, value.shape, value.tobytes()
+    if isinstance(value, Bundle):
+        return [bits(getattr(value, part.name)) for part in fields(value)]
+    if isinstance(value, tuple):
+        return [bits(part) for part in value]
+    return None if value is None else struct.pack("<d", float(value))
+
+
+def differences(a: dict[str, list[object]], b: dict[str, list[object]]) -> Iterator[str]:
+    """Kernels whose results differ."""
+    for name in sorted(a.keys() | b.keys()):
+        if a.get(name) != b.get(name):
+            yield name
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="calls of kernels, recorded and repeated")
+    parser.add_argument("what", choices=["record", "repeat", "answers"])
+    parser.add_argument("results", type=Path)
+    parser.add_argument("calls", nargs="?", type=Path)
+    parser.add_argument("--ordinary", action="store_true")
+    given = parser.parse_args()
+    if given.ordinary:
+        from elbowroom.kernels import lean
+
+        lean.TRIED = frozenset()  # type: ignore[misc]
+    found: object
+    if given.what == "record":
+        found = record()
+    elif given.what == "repeat":
+        found = repeat(pickle.loads(given.calls.read_bytes())[0])
+    else:
+        from tests.golden import questions
+
+        found = questions.answers()
+    given.results.write_bytes(pickle.dumps(found))
+
+
+if __name__ == "__main__":
+    main()
