@@ -1,0 +1,231 @@
+"""Region files that were damaged, rewritten or forged, given to ``check``.
+
+Three hands: one that knows nothing (bytes), one that knows JSON (structure), and one that knows everything and computes
+seal and checksum anew (forgery). What must never happen: a traceback, a spoofed screen, and "Valid" for what is not true
+or was not looked at. A changed claim is refused, or it is named among what was not checked.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import random
+import re
+from pathlib import Path
+from typing import Any, Final
+
+import joblib
+import numpy as np
+
+from elbowroom import Explainer, Region
+from elbowroom.problem import Body, Shape
+from elbowroom.problem.target import Target
+from elbowroom.result import Certificate
+from tests.fuzz.honest import Saved, saved, sealed, write_models
+from tests.fuzz.kind import Outcome, accepted, failed, refused
+from tests.fuzz.screens import random_screen, trouble_on_screen
+from tests.support.documents import at, canonical, leaves, other_value, places, put, restructured, spoiled_bytes
+from tests.support.hostile import attack
+from tests.support.programs import Ran, run_program
+
+NOT_CHECKED: Final = re.compile(r"not checked|own|unproven|not proven", re.IGNORECASE)
+
+# Claims that `check` cannot prove from a file and a model. Where one was changed, the screen must say in its list of what
+# was not checked a word that leads a reader to it.
+UNPROVABLE: Final = {
+    r"seconds|certificate\.seconds|trace(\..*)?": r"time|seconds|trace|steps",
+    r"method|certificate\.method|certificate\.assumptions(\..*)?": r"method|assum|how",
+    r"source": r"source|model read|read as|libraries|versions",
+    r"lower_bound|status": r"closer|lower bound|nearer|closest",
+    r"factual\..*": r"row|factual|applicant",
+    r"space\.features\.\d+\.(unit|name)": r"unit|name",
+    r"space\.groups\.\d+\.name": r"name",
+    r"space\..*": r"limits|scales|weights|question|asked",
+    r"room(\..*)?|rules(\..*)?": r"question|asked|rules",
+    r"origin\..*": r"seed|versions|time limit|how it was|origin|came about",
+    r"schema": r"rules",
+    r"reason": r"reason",
+}
+
+
+class RegionFiles:
+    name = "region files"
+    share = 0.35
+
+    def prepare(self, folder: Path) -> None:
+        self.folder = folder
+        self.models = write_models(folder)
+        self.loaded = {name: joblib.load(path) for name, path in self.models.items()}
+        self.saved = saved()
+
+    def attempt(self, rng: random.Random) -> Outcome:
+        one = rng.choice(self.saved)
+        match rng.choices(("bytes", "structure", "forgery"), (1, 2, 4))[0]:
+            case "bytes":
+                data, how = spoiled_bytes(json.dumps(one.document, indent=1).encode(), rng)
+                return self._check(one, data, f"{one.name}: {how}", rng, forged=None)
+            case "structure":
+                document, how = restructured(one.document, rng)
+                return self._check(one, written(document, rng), f"{one.name}: {how}", rng, forged=None)
+            case _:
+                document, path = forgery(one.document, rng)
+                story = f"{one.name}: forged {path} = {_short(document, path)}"
+                return self._check(one, written(document, rng), story, rng, forged=path)
+
+    def _check(self, one: Saved, data: bytes, story: str, rng: random.Random, forged: str | None) -> Outcome:
+        file = self.folder / "region.json"
+        file.write_bytes(data)
+        screen = random_screen(rng)
+        words = ["check", file, self.models[one.model], "--trust-pickle"]
+        words += rng.choice(([], [], [], ["--any-model"], ["--json"]))
+        ran = run_program(words, **screen)  # type: ignore[arg-type]
+        trouble = trouble_on_screen(ran, bool(screen["terminal"]))
+        if trouble is not None:
+            return failed(story, trouble)
+        if ran.code != 0:
+            return refused(story)
+        if _means_the_same(data, one.document):
+            return accepted(story)
+        if forged is None:
+            return failed(story, "silent acceptance: exit code 0 for a file that was changed")
+        return self._believed(one, file, ran, forged, story)
+
+    def _believed(self, one: Saved, file: Path, ran: Ran, forged: str, story: str) -> Outcome:
+        """Exit code 0 for a forged file: every point of its set must be good, and the forgery named as not checked."""
+        if one.document["kind"] == "region":
+            region = Region.from_json(file)
+            explainer = Explainer(self.loaded[one.model], region.space)
+            if region.target.probability is None or region.target.probability > 0.5:
+                try:
+                    attack(explainer.predict, region.body, region.target.label)
+                except AssertionError as error:
+                    return failed(story, f"false region called valid: {error}")
+        listed = "\n".join(line for line in ran.out.splitlines() if NOT_CHECKED.search(line))
+        for pattern, words in UNPROVABLE.items():
+            if re.fullmatch(pattern, forged) and re.search(words, listed, re.IGNORECASE):
+                return accepted(story)
+        return failed(story, f"silent acceptance: exit code 0, and {forged} is not named as unchecked")
+
+
+# ---- forgeries -------------------------------------------------------------------------------------------------------
+def forgery(document: dict[str, Any], rng: random.Random) -> tuple[dict[str, Any], str]:
+    """A copy with one claim changed, seal and checksum computed anew, and where the change is."""
+    made = copy.deepcopy(document)
+    if rng.random() < 0.15:
+        return rearranged(made, rng)
+    path = _some_claim(made, rng)
+    choices = _alternatives(made, path)
+    before = canonical(made)
+    for _ in range(20):
+        value = rng.choice(choices) if choices and rng.random() < 0.7 else other_value(at(made, path), rng)
+        put(made, path, value)
+        if path[0] == "target" and "certificate" in made:
+            made["certificate"]["target"] = copy.deepcopy(made["target"])
+        if canonical(made) != before:
+            break
+    return resealed(made), ".".join(map(str, path))
+
+
+def rearranged(made: dict[str, Any], rng: random.Random) -> tuple[dict[str, Any], str]:
+    """Two entries of a list exchanged, one missing, one twice."""
+    path = rng.choice(
+        [p for p in places(made) if isinstance(at(made, p), list) and len(at(made, p)) > 1] or [("trace",)]
+    )
+    entries = at(made, path)
+    before = canonical(made)
+    for _ in range(20):
+        match rng.randrange(3) if entries else 3:
+            case 0:
+                i, j = rng.randrange(len(entries)), rng.randrange(len(entries))
+                entries[i], entries[j] = entries[j], entries[i]
+            case 1 if len(entries) > 1:
+                entries.pop(rng.randrange(len(entries)))
+            case 2:
+                entries.append(copy.deepcopy(rng.choice(entries)))
+        if canonical(made) != before:
+            break
+    return resealed(made), ".".join(map(str, (*path, 0)))
+
+
+def _some_claim(document: dict[str, Any], rng: random.Random) -> tuple[Any, ...]:
+    """Any claim with the same chance, however many entries of a list make the same one."""
+    alike: dict[tuple[Any, ...], list[tuple[Any, ...]]] = {}
+    for path in leaves(document):
+        if path[-1] not in ("seal", "checksum", "format"):
+            alike.setdefault(tuple("*" if isinstance(key, int) else key for key in path), []).append(path)
+    return rng.choice(alike[rng.choice(sorted(alike))])
+
+
+def _alternatives(document: dict[str, Any], path: tuple[Any, ...]) -> list[Any]:
+    """What a forger who knows the format would write there."""
+    distance = document.get("distance", 1.0)
+    match path:
+        case ("status",):
+            return ["OPTIMAL", "CERTIFIED", "NONE_EXISTS", "UNKNOWN"]
+        case ("kind",):
+            return ["region", "no region"]
+        case ("lower_bound",):
+            return [0.0, 5 * distance, -1e308, 0.9999 * distance, distance, -1.0, "inf"]
+        case ("certificate", "margin"):
+            return [1e9, 1e-300, "inf", 0.0, 0.001, 5.0]
+        case ("certificate", "fingerprint") | ("origin", "fingerprint"):
+            return ["0" * 64, "\x1b[8m\x1b[2J\x1b[H" + "0" * 52, "F" * 64]
+        case ("predicted", *_) | ("target", *_) if path[-1] == "value":
+            return ["approved", "rejected", "maybe", 0, 1, 2, True]
+        case ("distance_norm",):
+            return ["l1", "l2", "linf"]
+        case (*_, "shape"):
+            return ["box", "ball", "diamond"]
+        case (*_, "kind"):
+            return ["numeric", "integer", "binary"]
+        case (*_, "direction"):
+            return ["any", "increasing", "decreasing"]
+        case ("schema",):
+            return [1, 2, 3]
+        case (*_, "name"):
+            return ["income", "debt", "wealth"]
+        case (*_, "unit"):
+            return ["km, approved by the bank, and", None]
+    return []
+
+
+def resealed(document: dict[str, Any]) -> dict[str, Any]:
+    """Seal and checksum as the attacker computes them; a certificate that cannot even be built keeps its seal."""
+    try:
+        c = document["certificate"]
+        body = c["body"]
+        arrays = [
+            np.array(list(map(float, body[key])), dtype=np.float64) for key in ("center", "lower", "upper", "axes")
+        ]
+        center, lower, upper, axes = arrays
+        groups = tuple(np.array(members, dtype=np.int64) for members in body["free_groups"])
+        made = Body(center, lower, upper, Shape(body["shape"]), axes, np.array(body["whole"], dtype=np.bool_), groups)
+        target = Target(c["target"]["label"]["value"], c["target"]["probability"])
+        margin, said = float(c["margin"]), (c["method"], c["assumptions"])
+        sealed_one = Certificate(c["fingerprint"], target, made, said[0], margin, 0.0, tuple(said[1]))
+        c["seal"] = sealed_one.seal
+    except Exception:  # whatever is wrong with it, the reader has to find out
+        pass
+    return sealed(document)
+
+
+# ---- files -----------------------------------------------------------------------------------------------------------
+def written(document: Any, rng: random.Random) -> bytes:
+    """As JSON, in one of the ways in which it can be written; lone surrogates only fit as escapes."""
+    ascii_only = rng.random() < 0.5
+    text = json.dumps(document, ensure_ascii=ascii_only, indent=rng.choice((None, 1)))
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _means_the_same(data: bytes, document: dict[str, Any]) -> bool:
+    try:
+        return canonical(json.loads(data.decode("utf-8-sig"))) == canonical(document)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _short(document: Any, path: str) -> str:
+    try:
+        return repr(at(document, tuple(int(key) if key.isdigit() else key for key in path.split("."))))[:60]
+    except (KeyError, IndexError, TypeError):
+        return "gone"
