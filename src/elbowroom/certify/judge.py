@@ -14,6 +14,7 @@ import numpy as np
 
 from elbowroom.certify import trees
 from elbowroom.errors import InputError
+from elbowroom.kernels.threads import one_thread
 from elbowroom.models import LinearModel, Model, ObliqueEnsemble, ReluNetwork, TreeEnsemble
 from elbowroom.problem import Body, Shape, Target
 from elbowroom.problem.shapes import check_known, is_round
@@ -42,16 +43,18 @@ def certify(model: Model, target: Target, body: Body, time_limit: float = math.i
             from elbowroom.certify import network
 
             check_body(model, body, network.SHAPES)
-            return network.judge_network(model, target, body, deadline)
+            with one_thread():
+                return network.judge_network(model, target, body, deadline)
         case _:
             assert_never(model)
 
 
 def prepare(model: Model) -> None:
-    """Load, or compile once, what verdicts about such a model need: before a clock starts."""
+    """Load, or compile once, what verdicts about such a model need, and read all of the model: before a clock starts."""
     match model:
         case TreeEnsemble():
             trees.prepare_trees()
+            _ = model.leaves, model.cuts, model.fingerprint
         case ReluNetwork():
             from elbowroom.certify.corners import prepare_corners
             from elbowroom.certify.dual_ascent import prepare_climb

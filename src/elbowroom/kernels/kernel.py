@@ -35,9 +35,10 @@ _ALWAYS: Final = (Path(__file__), Path(__file__).with_name("lean.py"), Path(__fi
 def kernel(function: F) -> F:
     """A kernel that Python calls and that makes no arrays: compiled on first use, kept on disk where possible.
 
-    Division is that of C (no exceptions), and references are not counted: there are none.
+    Division is that of C (no exceptions), and references are not counted: there are none. Python runs on meanwhile, so that
+    an alarm can ring (see `kernels.alarm`).
     """
-    return _plain(function) if PLAIN else _kept(function, _nrt=False, error_model="numpy")
+    return _plain(function) if PLAIN else _kept(function, _nrt=False, error_model="numpy", nogil=True)
 
 
 def inner_kernel(function: F) -> F:

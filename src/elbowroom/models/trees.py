@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +30,41 @@ class Leaves:
     @property
     def n_trees(self) -> int:
         return len(self.offsets) - 1
+
+
+class _Level(NamedTuple):
+    """Nodes of one depth, siblings side by side: their parents one level up, and those that are leaves."""
+
+    parent: Ints
+    leaf: Ints  # which of the nodes are leaves
+    node: Ints  # and for these: the node,
+    lower: Floats  # and the box
+    upper: Floats
+
+
+def _from_left_to_right(levels: list[_Level], value: Floats) -> Leaves:
+    """Leaves of all levels in the order in which they stand below their roots."""
+    counts: list[Ints] = []  # leaves below every node, level by level from the deepest
+    for level, below in zip(reversed(levels), [None, *reversed(levels)], strict=False):
+        size = level.parent.size
+        count = np.zeros(size, np.int64)
+        count[level.leaf] = 1
+        if below is not None:
+            np.add.at(count, below.parent, counts[-1])
+        counts.append(count)
+    counts.reverse()
+    offsets = np.concatenate([[0], np.cumsum(counts[0])]).astype(np.int64)
+    total, n = int(offsets[-1]), levels[0].lower.shape[1]
+    lower, upper, node = np.empty((total, n)), np.empty((total, n)), np.empty(total, np.int64)
+    place = offsets[:-1]
+    for depth, (level, count) in enumerate(zip(levels, counts, strict=True)):
+        if depth:  # a right sibling comes after all leaves of the left one
+            before = np.cumsum(count) - count
+            first = np.searchsorted(level.parent, level.parent)
+            place = place[level.parent] + before - before[first]
+        at = place[level.leaf]
+        lower[at], upper[at], node[at] = level.lower, level.upper, level.node
+    return Leaves(offsets, lower, upper, value[node])
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,37 +119,24 @@ class TreeEnsemble:
 
     @cached_property
     def leaves(self) -> Leaves:
-        n = len(self.info.names)
-        lowers: list[Floats] = []
-        uppers: list[Floats] = []
-        nodes: list[int] = []
-        offsets = [0]
-        for root in self.roots:
-            stack: list[tuple[int, Floats, Floats]] = [(int(root), np.full(n, -np.inf), np.full(n, np.inf))]
-            while stack:
-                node, low, high = stack.pop()
-                f = int(self.feature[node])
-                if f < 0:
-                    lowers.append(low)
-                    uppers.append(high)
-                    nodes.append(node)
-                    continue
-                cut = float(self.cut[node])
-                if cut < high[f]:
-                    new_low = low.copy()
-                    new_low[f] = max(low[f], cut)
-                    stack.append((int(self.right[node]), new_low, high))
-                if cut > low[f]:
-                    new_high = high.copy()
-                    new_high[f] = min(high[f], cut)
-                    stack.append((int(self.left[node]), low, new_high))
-            offsets.append(len(nodes))
-        return Leaves(
-            np.array(offsets, dtype=np.int64),
-            np.array(lowers).reshape(-1, n),
-            np.array(uppers).reshape(-1, n),
-            self.value[np.array(nodes, dtype=np.int64)],
-        )
+        """Level by level, all trees at once; then every leaf goes to its place, from left to right."""
+        node, levels = self.roots, []
+        low = np.full((node.size, len(self.info.names)), -np.inf)
+        high = np.full(low.shape, np.inf)
+        parent = np.zeros(node.size, np.int64)
+        while node.size:
+            done = np.flatnonzero(self.feature[node] < 0)
+            levels.append(_Level(parent, done, node[done], low[done], high[done]))
+            inner = np.flatnonzero(self.feature[node] >= 0)
+            f, cut = self.feature[node[inner]], self.cut[node[inner]]
+            possible = np.stack([cut > low[inner, f], cut < high[inner, f]], axis=1)  # left, right
+            of, side = np.nonzero(possible)
+            left, right = np.flatnonzero(side == 0), np.flatnonzero(side == 1)
+            node, parent = np.where(side == 0, self.left[node[inner[of]]], self.right[node[inner[of]]]), inner[of]
+            f, cut, low, high = f[of], cut[of], low[parent], high[parent]
+            low[right, f[right]] = np.maximum(low[right, f[right]], cut[right])
+            high[left, f[left]] = np.minimum(high[left, f[left]], cut[left])
+        return _from_left_to_right(levels, self.value)
 
     @cached_property
     def cuts(self) -> tuple[Floats, ...]:

@@ -117,7 +117,7 @@ def _climb(search: NetworkSearch, start: Floats, goal: float, rounds: int, part:
             nearer[: moves.size] = -moves.cost
             program.add_row(nearer, -search.best_distance * (1.0 - TOLERANCES.continuous_gap))
         program.change_cost(cost)
-        solved = program.solve()
+        solved = program.solve(search.clock.remaining)
         if solved.x is None:
             return None
         trial = moves.center(solved.x[: moves.size])
@@ -142,7 +142,7 @@ def _settle(search: NetworkSearch, good: Floats, aim: float, rounds: int, part: 
         G, h = _tangents(search, v, failed, aim)
         low, high = _box(part, v, radius)
         search.program.start(G, h + aim, low, high, 1e9)
-        solved = search.program.nearest()
+        solved = search.program.nearest(search.clock.remaining)
         trial = center if solved.x is None else moves.center(solved.x)
         if search.problem.measure(trial) >= search.problem.measure(center) * (1.0 - STEP_GAIN):
             if not failed:

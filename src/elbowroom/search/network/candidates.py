@@ -57,6 +57,7 @@ class NetworkSearch:
     refuted: bool = False  # the centre offered last has a point of another class in its room
     pending: list[Floats] = field(default_factory=list)  # not decided by the judge in their slice of time
     _refused: set[bytes] = field(default_factory=set)
+    _late: bool = False  # a candidate came after the time limit
 
     @classmethod
     def begin(cls, problem: RecourseProblem, referee: Referee, clock: Clock, seed: int) -> NetworkSearch:
@@ -120,6 +121,8 @@ class NetworkSearch:
 
     def offer(self, center: Floats) -> bool:
         """Ask the judge about a centre that is closer than the best; True if it became the best."""
+        if self.clock.expired and not self._last_chance():
+            return False
         key = center.tobytes()
         nearer = self.problem.measure(center) < self.best_distance
         if not nearer or key in self._refused or not self.problem.admissible(center):
@@ -129,6 +132,11 @@ class NetworkSearch:
             return False
         self._refused.add(key)
         return self._judge(center, self._slice())
+
+    def _last_chance(self) -> bool:
+        """Once the time is over, a moment for one more candidate, if none was accepted: better late than no answer."""
+        first, self._late = not self._late, True
+        return first and self.best is None
 
     def _slice(self) -> float:
         """Seconds for the next verdict."""

@@ -321,7 +321,7 @@ class DeepTree:
                 best, best_score, best_bounds, since = candidate, score, (found[0], found[1]), 0
             else:
                 since += 1
-            if min(found) >= goal or since >= LOOKAHEAD:
+            if min(found) >= goal or since >= LOOKAHEAD or self.search.clock.expired:
                 break
         return best, best_bounds
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from elbowroom.kernels.threads import one_thread
 from elbowroom.numerics import TOLERANCES
 from elbowroom.problem import Distance, RecourseProblem, Takes
 from elbowroom.problem.shapes import Shape
@@ -42,9 +43,10 @@ class NetworkEngine:
         """The closest centre whose whole room has the wanted class, if it can be found and proven in time."""
         if problem.trouble is not None:
             return Ending(METHOD, np.inf, problem.trouble)
-        search = NetworkSearch.begin(problem, referee, clock, seed)
-        _run(search)
-        ending = answer(search)
+        with one_thread():
+            search = NetworkSearch.begin(problem, referee, clock, seed)
+            _run(search)
+            ending = answer(search)
         if (
             self._beyond is None
             or search.best is not None

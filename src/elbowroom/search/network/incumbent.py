@@ -42,7 +42,7 @@ def descend(search: NetworkSearch, start: Floats, rounds: int = 40, part: Part |
             lows.append(search.safety - value + tangent @ v)
         reach = UNLIMITED_REACH if not np.isfinite(search.best_distance) else max(search.best_distance, LEAST_REACH)
         search.program.start(np.vstack(rows), np.concatenate(lows), part.low, part.high, reach)
-        solved = search.program.nearest()
+        solved = search.program.nearest(search.clock.remaining)
         if solved.x is None:
             break
         # tangents that chase each other: go half way
@@ -53,7 +53,8 @@ def descend(search: NetworkSearch, start: Floats, rounds: int = 40, part: Part |
             if len(scenarios) == known:
                 break
         x = following
-    survivors.sort(key=search.problem.measure)
+    late = search.clock.expired  # then there is time for one verdict: the farthest has the most margin, and is the easiest
+    survivors.sort(key=search.problem.measure, reverse=late)
     return any(search.offer(x) for x in survivors) or improved  # nearest first, until the judge agrees
 
 
@@ -63,6 +64,8 @@ def walk_back(search: NetworkSearch, good: Floats, steps: int = 12) -> Floats:
     v = moves.of_center(good)
     near, far, best = 0.0, 1.0, good
     for _ in range(steps):
+        if search.clock.expired:
+            break
         middle = 0.5 * (near + far)
         x = moves.center(moves.low + middle * (v - moves.low))
         if search.problem.admissible(x) and search.attack(x, starts=3, rounds=5) >= 0.0:

@@ -6,6 +6,8 @@ tangents of the Euclidean length for l2, added where the program's own point is 
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 
 from elbowroom.numerics import Floats
@@ -71,6 +73,7 @@ class MoveProgram(LinearProgram):
 
     def nearest(self, seconds: float = np.inf) -> Solved:
         """Solve; for l2 add tangents until tau is the length. The point comes without tau."""
+        deadline = time.perf_counter() + seconds
         solved = self.solve(seconds)
         if not self._has_tau:
             return solved
@@ -86,5 +89,5 @@ class MoveProgram(LinearProgram):
             unit = blocks / (float(np.sqrt(np.square(blocks).sum())) * (1.0 + UNIT_ROUNDING))
             self.add_row(self._tangent_row(unit, columns), 0.0)
             self._tangents = [*self._tangents[-KEPT_TANGENTS:], unit]
-            solved = self.solve(seconds)
+            solved = self.solve(deadline - time.perf_counter())
         return Solved(solved.bound, None if solved.x is None else solved.x[:columns])

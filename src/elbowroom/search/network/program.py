@@ -127,7 +127,7 @@ class LinearProgram:
         if self._impossible:  # a row without coefficients that cannot hold: solvers fail on it
             return Solved(np.inf, None)
         solved = self._run(seconds)
-        if solved is None:
+        if solved is None and self.solver.getModelStatus() != highspy.HighsModelStatus.kTimeLimit:
             self.solver.clearSolver()  # numerical trouble: once more from scratch
             solved = self._run(seconds)
         return Solved(-np.inf, None) if solved is None else solved

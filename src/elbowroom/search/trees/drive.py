@@ -13,22 +13,26 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from elbowroom.kernels.alarm import alarm
 from elbowroom.kernels.tools import Shorts
 from elbowroom.numerics import Floats, Ints
 from elbowroom.problem import Distance, RecourseProblem
 from elbowroom.result.certificate import Certificate, Counterexample, Verdict
 from elbowroom.search.contract import Clock, Ending, Referee
+from elbowroom.search.trees.cells.leaves import Ensemble
 from elbowroom.search.trees.heap import HEAP, Nodes, Range, push
 from elbowroom.search.trees.limits import (
     LONG_CALL,
     MAIN_PER_NEIGHBOURHOOD,
     MOST_SHARE,
+    ONE_MOMENT,
     POOL_BYTES,
     ROUNDING,
     SHORT_CALL,
@@ -68,6 +72,7 @@ class Kernels(Protocol):
     """The compiled code of one engine and the arrays it works on."""
 
     schedule: Schedule
+    model: Ensemble  # with a flag of its own
     question: Question
     row: Floats | None  # the factual that regions are grown for, where that matters to the next question
     kind: npt.DTypeLike  # of the ends of ranges
@@ -171,10 +176,16 @@ class Drive:
     # ---- the plan -----------------------------------------------------------------------------------------------------
     def run(self, strategy: Strategy) -> Ending:
         try:
-            self._plan(strategy)
+            with alarm(self.kernels.model.ended, self.clock.deadline) if self._may_be_late else nullcontext():
+                self._plan(strategy)
         finally:  # also when interrupted: what was learned stays true
             self._keep()
         return self._ending(strategy)
+
+    @property
+    def _may_be_late(self) -> bool:
+        """One step of a kernel looks at most at every leaf for every position: on small models that is a moment."""
+        return self.kernels.model.everything.size * int(self.question.pos_start[-1]) > ONE_MOMENT
 
     def _plan(self, strategy: Strategy) -> None:
         if self.kernels.out_of_time:
@@ -228,7 +239,7 @@ class Drive:
             nodes = strategy.close(nodes, stop, main)
         elif stop == STOP.FULL and 4 * nodes.low.nbytes < POOL_BYTES:
             nodes = nodes.doubled()
-        elif stop == STOP.STUCK:
+        elif stop == STOP.STUCK and not self.kernels.out_of_time:
             self.kernels.look_longer()
         return stop, nodes
 
@@ -246,6 +257,9 @@ class Drive:
                 self.share = max(1, self.share // 2)
             if stop == STOP.EMPTY:
                 self.proven = True
+                return False
+            if stop == STOP.ENDED:  # in the middle of a node, which is in no heap any more: the bound stays as it was
+                self.reason = "the time limit was reached"
                 return False
             top = float(self.nodes.key[0]) if self.nodes.count[HEAP.OPEN] else self.best
             self.bound = max(self.bound, min(top, self.kernels.held_key, self.best))
@@ -271,7 +285,7 @@ class Drive:
         nodes = Nodes.of(schedule.rows_of_neighbourhood, self.n_dims, kernels.kind)
         push(nodes, low, high, self.question.constant, 0)
         before, stop = kernels.nodes, STOP.PAUSED
-        while not self.kernels.out_of_time and stop != STOP.EMPTY:
+        while not self.kernels.out_of_time and stop not in (STOP.EMPTY, STOP.ENDED):
             left = schedule.neighbourhood_nodes - (kernels.nodes - before)
             if left <= 0 and math.isinf(kernels.held_key):
                 break

@@ -11,12 +11,14 @@ MAX_REGIONS = 50  # handed on to the next question: more cost time at every node
 MAX_CENTERS = 64  # answers that are kept as starts
 
 # Work
+BLOCK = 2**18  # leaves, or cells of leaves, that are prepared between two looks at the clock: some hundredths of a second
 SMALL_WORK = 50_000_000  # words: a fraction of a second also for the largest models
 MAIN_PER_NEIGHBOURHOOD = 5  # nodes of the main search per node spent on neighbourhoods
 ENVELOPE_LEAVES = 48  # trees with more live leaves go without the exact envelope
 
 # Time: how often Python looks at the clock, never what is searched
 SHORT_CALL, LONG_CALL = 0.05, 0.15  # seconds: calls of a kernel should take about this long
+ONE_MOMENT = 4_000_000  # words and positions: where one step of a kernel may take longer, an alarm ends it in time
 MOST_SHARE = 100_000  # nodes of one call
 MOST_IN_RESERVE = 0.25  # of the time limit, for a call that is not interrupted
 

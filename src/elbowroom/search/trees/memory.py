@@ -8,14 +8,19 @@ only: they were grown to be cheap for that row to leave, and another row was mea
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from elbowroom.kernels.tools import Shorts
 from elbowroom.models import TreeEnsemble
 from elbowroom.numerics import Floats, Ints
 from elbowroom.problem import RecourseProblem, Space
-from elbowroom.search.trees.cells.build import build_ensemble
+from elbowroom.search.contract import Clock
+from elbowroom.search.trees.cells.build import building
 from elbowroom.search.trees.cells.dimensions import Dimensions
+from elbowroom.search.trees.cells.gradual import GradualEnsemble
+from elbowroom.search.trees.cells.leaves import Ensemble
 from elbowroom.search.trees.limits import MAX_CENTERS, MAX_REGIONS
 
 
@@ -28,7 +33,7 @@ class TreeMemory:
         self.target_index = target_index
         self.probability = probability
         self.dimensions = Dimensions.of(model, space)
-        self.ensemble = build_ensemble(model, space, target_index, probability, self.dimensions)
+        self._gradual = GradualEnsemble(partial(building, model, space, target_index, probability, self.dimensions))
         n_dims = self.dimensions.columns.size
         self.low: Shorts = np.zeros((0, n_dims), np.int32)
         self.high: Shorts = np.zeros((0, n_dims), np.int32)
@@ -42,6 +47,19 @@ class TreeMemory:
         if not isinstance(problem.model, TreeEnsemble):
             raise TypeError(f"boxes on trees need a TreeEnsemble, not {type(problem.model).__name__}")
         return cls(problem.model, problem.space, problem.target_index, problem.target.probability)
+
+    def ready(self, clock: Clock) -> bool:
+        """True if the model in cells is made; if not, the time was over first, and the next call goes on."""
+        return self._gradual.ready(clock)
+
+    @property
+    def ensemble(self) -> Ensemble:
+        """The model in cells."""
+        return self._gradual.ensemble
+
+    @ensemble.setter
+    def ensemble(self, made: Ensemble) -> None:
+        self._gradual = GradualEnsemble.of(made)
 
     def fits(self, problem: RecourseProblem) -> bool:
         """True if what was learned holds for this question: same model, wanted class and kinds of columns."""

@@ -39,6 +39,8 @@ def deepest_cell(
         if first[d] < final[d]:
             best, chosen = math.inf, cell[d]
             for k in range(first[d] - 1, final[d] + 1):
+                if model.ended[0] != 0:
+                    return
                 c = cell[d] if k < first[d] else k
                 for w in range(begin, end):
                     trial[w] = done[w] & suffix[d + 1, w]

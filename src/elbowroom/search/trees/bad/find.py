@@ -26,7 +26,7 @@ class _Finding(NamedTuple):
 
     GOOD: int = 0
     BAD: int = 1
-    LIMIT: int = 2  # too many sub-ranges, or no room on the stack: try again with more of both
+    LIMIT: int = 2  # too many sub-ranges, or no room on the stack: try again with more of both. Or the time is over
 
 
 FINDING: Final = _Finding()
@@ -95,7 +95,7 @@ def finder(reach: Reach) -> Finder:
         while top >= 0:
             visited += 1
             work[0] += 1
-            if visited > limit or top + 2 > depth:
+            if visited > limit or top + 2 > depth or model.ended[0] != 0:
                 return FINDING.LIMIT, 0
             within = reach(model, where, stack, top)
             if not within or not one_hot_possible(question, stack.low[top], stack.high[top]):

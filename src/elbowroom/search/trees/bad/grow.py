@@ -42,6 +42,8 @@ def grow(
         narrow(suffix[i], model, d, nothing if upwards else low[d], high[d] if upwards else model.last[d], begin, end)
     total = largest_sum(suffix[0], model, rival)
     for i in range(n_sides):
+        if model.ended[0] != 0:  # what has grown so far is bad as well
+            break
         d, upwards = order[i] // 2, order[i] % 2 == 1
         near = high[d] if upwards else low[d]
         far = max(high_limit[d], near) if upwards else min(low_limit[d], near)

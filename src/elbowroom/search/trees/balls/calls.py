@@ -54,7 +54,7 @@ class BallKernels:
         self._measure, self._factual = problem.metric, problem.factual
         self.power = 2 if problem.distance is Distance.L2 else 1
         self._deadline, self._reserve = clock.deadline, MOST_IN_RESERVE * clock.time_limit
-        self.model, self.question = memory.ensemble, layout.question
+        self.model, self.question = memory.ensemble.for_one_search(), layout.question
         self.geometry = geometry_of(problem, layout, memory.dimensions)
         self.home = self.geometry.home
         self.root_low, self.root_high = self._root()

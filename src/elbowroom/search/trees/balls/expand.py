@@ -243,6 +243,8 @@ def expand_balls(
     diving, depth, dive_key = progress.dive[0] > 0, progress.dive[0] - 1, progress.key[1]
     progress.dive[0] = 0
     while diving or nodes.count[HEAP.OPEN] > 0:
+        if model.ended[0] != 0:
+            return STOP.ENDED
         note = int64(0)
         if diving:
             if worked >= share:
@@ -269,6 +271,8 @@ def expand_balls(
             model=model, question=question, geometry=geometry, regions=regions, stack=stack, workspace=workspace,
             budget=budget, limit=limit, waiting=note - 1,
         )  # fmt: skip
+        if model.ended[0] != 0:
+            return STOP.ENDED
         key = max(key, best)
         if row == ROW.PRUNED:
             continue

@@ -32,6 +32,7 @@ from elbowroom.search.trees.balls.limits import (
     WORTH_A_PROGRAM,
 )
 from elbowroom.search.trees.balls.ties import regions_with, ways_out
+from elbowroom.search.trees.cells.gradual import NOT_READY
 from elbowroom.search.trees.drive import Drive
 from elbowroom.search.trees.heap import Nodes, push
 from elbowroom.search.trees.memory import TreeMemory
@@ -41,8 +42,10 @@ from elbowroom.search.trees.stop import STOP
 
 def search_balls(problem: RecourseProblem, referee: Referee, clock: Clock, seed: int, memory: TreeMemory) -> Ending:
     """The closest certified ball or diamond, with both bounds; what the time limit allowed."""
-    layout = lay_out(problem, memory.dimensions)
     method = f"{problem.walls.shape.value}s on trees: best-first over ranges"
+    if not memory.ready(clock):
+        return Ending(method, 0.0, NOT_READY, counters={"nodes": 0.0})
+    layout = lay_out(problem, memory.dimensions)
     if isinstance(layout, str):
         return Ending(method, math.inf, layout)
     kernels = BallKernels(problem, clock, seed, memory, layout)

@@ -71,6 +71,8 @@ def bound(
         model=model, question=question, rival=rival, cell=cell, low=low, high=high, paid=paid, base=base,
         budget=budget, floor=-4.0 * model.biggest[rival], scratch=scratch,
     )  # fmt: skip
+    if model.ended[0] != 0:
+        return BOUND.HOLDS, base
     if most < deficit:
         return BOUND.PRUNED, base
     for d in range(n_dims):  # increments become the functions G

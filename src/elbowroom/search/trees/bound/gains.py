@@ -58,6 +58,8 @@ def collect_gains(
     here, reach, most = scratch.here, scratch.reach, 0.0
     segment_word, segment_mask, segment_first = model.segment_word, model.segment_mask, model.segment_first
     for tree in range(model.tree_start[rival], model.tree_start[rival + 1]):
+        if model.ended[0] != 0:  # the sum is not complete: nobody may use it
+            break
         present, settled = int64(0), True
         for s in range(model.segment_start[tree], model.segment_start[tree + 1]):
             bits = here[segment_word[s]] & segment_mask[s]

@@ -33,7 +33,7 @@ class BoxKernels:
 
     def __init__(self, problem: RecourseProblem, clock: Clock, seed: int, memory: TreeMemory, layout: Layout) -> None:
         self._deadline = clock.deadline
-        self.model, self.question, self.layout = memory.ensemble, layout.question, layout
+        self.model, self.question, self.layout = memory.ensemble.for_one_search(), layout.question, layout
         self.row: Floats | None = problem.factual
         self.home, self.root_low, self.root_high = self.question.home, layout.root_low, layout.root_high
         n_dims, n_words = self.home.size, self.model.everything.size

@@ -173,6 +173,8 @@ def _best_move(
             score = gain / rise if rise > 0.0 else 1e100 * gain
             if score > best_score:
                 best_score, best_block, best_choice = score, b, choice
+            if model.ended[0] != 0:
+                return -1, -1
     return best_block, best_choice
 
 
@@ -242,7 +244,7 @@ def shrink(
             before = x[begin]
             p = min(max(question.home[begin], first[begin]), final[begin])
             step = 1 if before > p else -1
-            while p != before and work[0] < end_of_work:
+            while p != before and work[0] < end_of_work and model.ended[0] == 0:
                 x[begin] = p
                 if is_good(model, question, x, int64(SHRINK_LOOK), stack, ladder, work):
                     changed = True

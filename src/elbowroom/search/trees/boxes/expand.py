@@ -119,6 +119,8 @@ def expand(
     n_dims = workspace.x.shape[0]
     worked = 0
     while nodes.count[HEAP.OPEN] > 0:
+        if model.ended[0] != 0:
+            return STOP.ENDED
         if nodes.key[0] >= budget:
             nodes.count[HEAP.OPEN] = 0
             break
@@ -171,6 +173,8 @@ def expand(
                     model=model, question=question, rival=regions.rival[row], cell=workspace.cell, low=workspace.low, high=workspace.high, x=workspace.x,
                     paid=workspace.paid, base=base, budget=budget, scratch=scratch,
                 )  # fmt: skip
+                if model.ended[0] != 0:
+                    return STOP.ENDED
                 if outcome == BOUND.PRUNED:
                     row = -1
                     break

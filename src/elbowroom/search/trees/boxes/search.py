@@ -18,6 +18,7 @@ from elbowroom.search.contract import Clock, Ending, Referee
 from elbowroom.search.trees.boxes.calls import BoxKernels
 from elbowroom.search.trees.boxes.climb import CLIMB
 from elbowroom.search.trees.boxes.limits import CLOSE, STARTS, STEPS, STEPS_AT_ONCE
+from elbowroom.search.trees.cells.gradual import NOT_READY
 from elbowroom.search.trees.drive import Drive
 from elbowroom.search.trees.heap import Nodes, push
 from elbowroom.search.trees.memory import TreeMemory
@@ -28,6 +29,8 @@ METHOD = "boxes on trees: best-first over cells"
 
 def search_boxes(problem: RecourseProblem, referee: Referee, clock: Clock, seed: int, memory: TreeMemory) -> Ending:
     """The closest certified box, with a proof that no closer one exists, or what the time limit allowed."""
+    if not memory.ready(clock):
+        return Ending(METHOD, 0.0, NOT_READY, counters={"nodes": 0.0})
     layout = lay_out(problem, memory.dimensions)
     if isinstance(layout, str):
         return Ending(METHOD, math.inf, layout)

@@ -1,23 +1,31 @@
-"""From a parsed tree ensemble to cells and sets of leaves.
+"""From a parsed tree ensemble to cells and sets of leaves, step by step.
 
 Leaves that lie between two whole numbers hold no point and disappear. Everything here depends on the model, the wanted
 class and the kinds of columns, not on the row or the room.
+
+A forest with a million leaves takes seconds. So the work is a generator that pauses after every block of leaves or of one
+dimension: who drives it can look at the clock at every pause, stop, and go on later (see `gradual`).
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Generator, Iterator
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
-from elbowroom.kernels.tools import Words
+from elbowroom.kernels.tools import Shorts, Words
 from elbowroom.models import TreeEnsemble
 from elbowroom.models.margins import TreeMargins, tree_margins
 from elbowroom.numerics import EPS, Bools, Floats, Ints
 from elbowroom.problem import Space
 from elbowroom.search.trees.cells.dimensions import Dimensions
 from elbowroom.search.trees.cells.leaves import Ensemble
-from elbowroom.search.trees.limits import TABLE_BYTES
+from elbowroom.search.trees.cells.packing import pack
+from elbowroom.search.trees.limits import BLOCK, TABLE_BYTES
+
+Pauses: TypeAlias = Iterator[None]
 
 
 class _Leaves(NamedTuple):
@@ -32,16 +40,15 @@ class _Leaves(NamedTuple):
     first: Ints  # (trees + 1,) first leaf of each tree
 
 
-class _Packing(NamedTuple):
-    """Leaves as bits of words; see `Ensemble`."""
+class _Entries(NamedTuple):
+    """Where leaves cover only a part of a dimension, leaf by leaf, and which trees split on which dimension."""
 
-    segment_start: Ints
-    segment_word: Ints
-    segment_mask: Words
-    segment_first: Ints
-    word: Ints  # (leaves,)
-    bit: Words  # (leaves,)
-    word_start: Ints  # (rivals + 1,)
+    start: Ints  # (leaves + 1,)
+    dim: Ints
+    low: Ints
+    high: Ints
+    user_start: Ints
+    user: Ints
 
 
 class _ByCell(NamedTuple):
@@ -71,42 +78,60 @@ def build_ensemble(
     dimensions: Dimensions,
     table_bytes: int = TABLE_BYTES,
 ) -> Ensemble:
-    """Sorted leaves, their cells, and the tables of bit sets."""
+    """Sorted leaves, their cells, and the tables of bit sets, without a pause."""
+    steps = building(model, space, target, probability, dimensions, table_bytes)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            made: Ensemble = end.value
+            return made
+
+
+def building(
+    model: TreeEnsemble,
+    space: Space,
+    target: int,
+    probability: float | None,
+    dimensions: Dimensions,
+    table_bytes: int = TABLE_BYTES,
+) -> Generator[None, None, Ensemble]:
+    """The same with pauses; the value of the generator is the ensemble."""
     margins = tree_margins(model, target, probability)
-    low, high, kept = _leaf_cells(model, space, dimensions)
-    leaves = _sorted_leaves(model, margins, kept)
-    n_trees, n_rivals = leaves.first.size - 1, leaves.base.size
-    packing = _pack(np.bincount(leaves.tree, minlength=n_trees), leaves.tree_start)
+    yield
+    low, high, kept = yield from _leaf_cells(model, space, dimensions)
+    leaves = yield from _sorted_leaves(model, margins, kept)
+    n_trees = leaves.first.size - 1
+    packing = pack(np.bincount(leaves.tree, minlength=n_trees), leaves.tree_start)
     n_words = int(packing.word_start[-1])
-    low, high = low[leaves.leaf], high[leaves.leaf]
+    yield
+    low = yield from _rows_of(low, leaves.leaf)
+    high = yield from _rows_of(high, leaves.leaf)
     last = np.array([cuts.size for cuts in dimensions.cuts], dtype=np.int64)
-    partial = (low > 0) | (high < last)
-    leaf_index, dim_index = np.nonzero(partial)
-    entry_start = np.searchsorted(leaf_index, np.arange(leaves.leaf.size + 1)).astype(np.int64)
+    entries = yield from _entries(low, high, last, leaves)
     starts = leaves.first[:-1]
     biggest = np.abs(leaves.base)
     np.add.at(biggest, leaves.rival[starts], np.maximum.reduceat(np.abs(leaves.value), starts) if n_trees else 0.0)
-    tables = _tables(low, high, last, packing.word, packing.bit, n_words, table_bytes)
+    yield
+    tables = yield from _tables(low, high, last, packing.word, packing.bit, n_words, table_bytes)
     everything = np.zeros(n_words, np.uint64)
     np.bitwise_or.at(everything, packing.word, packing.bit)
-    place = leaves.rival[leaf_index] * last.size + dim_index
-    user_start, user = _users(place, leaves.tree[leaf_index], n_rivals * last.size)
     return Ensemble(
         tree_start=leaves.tree_start,
         word_start=packing.word_start,
         base=leaves.base,
         need=margins.slack.astype(np.float64),
         biggest=biggest,
-        guard=16.0 * EPS * (leaf_index.size + n_trees + 8) * biggest,
+        guard=16.0 * EPS * (entries.dim.size + n_trees + 8) * biggest,
         segment_start=packing.segment_start,
         segment_word=packing.segment_word,
         segment_mask=packing.segment_mask,
         segment_first=packing.segment_first,
         value=leaves.value,
-        entry_start=entry_start,
-        entry_dim=dim_index.astype(np.int64),
-        entry_low=low[partial].astype(np.int64),
-        entry_high=high[partial].astype(np.int64),
+        entry_start=entries.start,
+        entry_dim=entries.dim,
+        entry_low=entries.low,
+        entry_high=entries.high,
         last=last,
         cell_start=dimensions.cell_start,
         row_start=tables.row_start,
@@ -120,32 +145,60 @@ def build_ensemble(
         low_word=tables.by_low.word,
         low_bit=tables.by_low.bit,
         everything=everything,
-        user_start=user_start,
-        user=user,
+        user_start=entries.user_start,
+        user=entries.user,
         most_leaves=int(np.diff(leaves.first).max(initial=0)),
-        most_entries=int(np.diff(entry_start[leaves.first]).max(initial=0)),
+        most_entries=int(np.diff(entries.start[leaves.first]).max(initial=0)),
+        ended=np.zeros(1, np.int64),
     )
 
 
-def _sorted_leaves(model: TreeEnsemble, margins: TreeMargins, kept: Bools) -> _Leaves:
+def _blocks(size: int, per_row: int = 1) -> Iterator[slice]:
+    """Rows, as many at once as are worked on between two pauses."""
+    rows = max(1, BLOCK // max(per_row, 1))
+    for begin in range(0, size, rows):
+        yield slice(begin, min(begin + rows, size))
+
+
+def _leaf_cells(
+    model: TreeEnsemble, space: Space, dimensions: Dimensions
+) -> Generator[None, None, tuple[Shorts, Shorts, Bools]]:
+    """First and last cell of every leaf in every dimension, and which leaves hold any point at all."""
+    leaves = model.leaves
+    shape = (leaves.value.shape[0], dimensions.columns.size)
+    low, high, kept = np.zeros(shape, np.int32), np.zeros(shape, np.int32), np.ones(shape[0], dtype=np.bool_)
+    for d, (f, cuts) in enumerate(zip(dimensions.columns, dimensions.cuts, strict=True)):
+        for rows in _blocks(shape[0]):
+            below, above = leaves.lower[rows, f], leaves.upper[rows, f]
+            if space.whole_room[f]:
+                below, above = np.floor(below), np.floor(above)
+            low[rows, d] = np.where(np.isneginf(below), 0, np.searchsorted(cuts, below, "left") + 1)
+            high[rows, d] = np.where(np.isposinf(above), cuts.size, np.searchsorted(cuts, above, "left"))
+            kept[rows] &= low[rows, d] <= high[rows, d]
+            yield
+    return low, high, kept
+
+
+def _sorted_leaves(model: TreeEnsemble, margins: TreeMargins, kept: Bools) -> Generator[None, None, _Leaves]:
     """Those that hold any point, once per rival."""
-    of_model = model.leaves.n_trees
-    tree = np.repeat(np.arange(of_model), np.diff(model.leaves.offsets))
+    offsets = model.leaves.offsets
     order, tree_of, base, rivals_of_tree = [], [], margins.base.astype(np.float64).copy(), [0]
-    n_trees = 0
+    n_trees = sorted_since = 0
     for r in range(base.size):
-        value = margins.value[:, r]
-        rows = np.flatnonzero(kept)
-        rows = rows[np.lexsort((rows, value[rows], tree[rows]))]
-        bounds = np.searchsorted(tree[rows], np.arange(of_model + 1))
-        for k in range(of_model):
-            mine = rows[bounds[k] : bounds[k + 1]]
-            if value[mine[0]] == value[mine[-1]]:  # the tree says the same everywhere: a constant
-                base[r] += value[mine[0]]
+        for k in range(offsets.size - 1):
+            mine = int(offsets[k]) + np.flatnonzero(kept[offsets[k] : offsets[k + 1]])
+            value = margins.value[mine, r]
+            mine = mine[np.argsort(value, kind="stable")]
+            if margins.value[mine[0], r] == margins.value[mine[-1], r]:  # the same everywhere: a constant
+                base[r] += margins.value[mine[0], r]
                 continue
             order.append(mine)
             tree_of.append(np.full(mine.size, n_trees))
             n_trees += 1
+            sorted_since += mine.size
+            if sorted_since > BLOCK:
+                sorted_since = 0
+                yield
         rivals_of_tree.append(n_trees)
     leaf = np.concatenate([np.zeros(0, np.int64), *order]).astype(np.int64)
     owner = np.concatenate([np.zeros(0, np.int64), *tree_of]).astype(np.int64)
@@ -162,85 +215,91 @@ def _sorted_leaves(model: TreeEnsemble, margins: TreeMargins, kept: Bools) -> _L
     )
 
 
-def _leaf_cells(model: TreeEnsemble, space: Space, dimensions: Dimensions) -> tuple[Ints, Ints, Bools]:
-    """First and last cell of every leaf in every dimension, and which leaves hold any point at all."""
-    leaves = model.leaves
-    shape = (leaves.value.shape[0], dimensions.columns.size)
-    low, high = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
-    for d, (f, cuts) in enumerate(zip(dimensions.columns, dimensions.cuts, strict=True)):
-        below, above = leaves.lower[:, f], leaves.upper[:, f]
-        if space.whole_room[f]:
-            below, above = np.floor(below), np.floor(above)
-        low[:, d] = np.where(np.isneginf(below), 0, np.searchsorted(cuts, below, "left") + 1)
-        high[:, d] = np.where(np.isposinf(above), cuts.size, np.searchsorted(cuts, above, "left"))
-    return low, high, np.asarray((low <= high).all(axis=1))
+def _rows_of(table: Shorts, rows: Ints) -> Generator[None, None, Shorts]:
+    """table[rows]."""
+    found = np.empty((rows.size, table.shape[1]), table.dtype)
+    for block in _blocks(rows.size, table.shape[1]):
+        np.take(table, rows[block], axis=0, out=found[block])
+        yield
+    return found
 
 
-def _pack(sizes: Ints, tree_start: Ints) -> _Packing:
-    """Give every leaf a bit: small trees share a word, large ones take several; rivals do not share words."""
-    starts, words, masks, firsts, leaf_word, leaf_bit, word_start = [0], [], [], [], [], [], [0]
-    word, used, leaf = 0, 0, 0
-    for r in range(tree_start.size - 1):
-        for t in range(int(tree_start[r]), int(tree_start[r + 1])):
-            left = int(sizes[t])
-            if used + left > 64 and used > 0:
-                word, used = word + 1, 0
-            while left > 0:
-                width = min(left, 64 - used)
-                words.append(word)
-                masks.append(((1 << width) - 1) << used)
-                firsts.append(leaf - used)
-                leaf_word += [word] * width
-                leaf_bit += [1 << (used + i) for i in range(width)]
-                leaf, left, used = leaf + width, left - width, used + width
-                if used == 64:
-                    word, used = word + 1, 0
-            starts.append(len(words))
-        if used > 0:
-            word, used = word + 1, 0
-        word_start.append(word)
-    return _Packing(
-        segment_start=np.array(starts, dtype=np.int64),
-        segment_word=np.array(words, dtype=np.int64),
-        segment_mask=np.array(masks, dtype=np.uint64),
-        segment_first=np.array(firsts, dtype=np.int64),
-        word=np.array(leaf_word, dtype=np.int64),
-        bit=np.array(leaf_bit, dtype=np.uint64),
-        word_start=np.array(word_start, dtype=np.int64),
+def _entries(low: Shorts, high: Shorts, last: Ints, leaves: _Leaves) -> Generator[None, None, _Entries]:
+    n_trees, n_dims, n_rivals = leaves.first.size - 1, last.size, leaves.base.size
+    sizes, dims, lows, highs = [np.zeros(1, np.int64)], [], [], []
+    uses = np.zeros((n_trees, n_dims), dtype=np.bool_)
+    for block in _blocks(low.shape[0], n_dims):
+        partial = (low[block] > 0) | (high[block] < last)
+        leaf, dim = np.nonzero(partial)
+        sizes.append(partial.sum(axis=1))
+        dims.append(dim)
+        lows.append(low[block][partial].astype(np.int64))
+        highs.append(high[block][partial].astype(np.int64))
+        uses[leaves.tree[block][leaf], dim] = True
+        yield
+    users, ends = [np.zeros(0, np.int64)], [np.zeros(1, np.int64)]
+    for r in range(n_rivals):
+        begin, end = leaves.tree_start[r], leaves.tree_start[r + 1]
+        dim, tree = np.nonzero(uses[begin:end].T)
+        users.append(begin + tree)
+        ends.append(np.bincount(dim, minlength=n_dims))
+    return _Entries(
+        start=np.cumsum(np.concatenate(sizes), dtype=np.int64),
+        dim=_joined(dims),
+        low=_joined(lows),
+        high=_joined(highs),
+        user_start=np.cumsum(np.concatenate(ends), dtype=np.int64),
+        user=_joined(users),
     )
 
 
-def _users(place: Ints, tree: Ints, size: int) -> tuple[Ints, Ints]:
-    """Which trees split on which dimension, listed by place = rival * dims + dim."""
-    pairs = np.unique(np.stack([place, tree], axis=1), axis=0).reshape(-1, 2)
-    return np.searchsorted(pairs[:, 0], np.arange(size + 1)).astype(np.int64), pairs[:, 1].astype(np.int64)
+def _joined(parts: list[Ints]) -> Ints:
+    return np.concatenate([np.zeros(0, np.int64), *parts]).astype(np.int64)
 
 
-def _tables(low: Ints, high: Ints, last: Ints, word: Ints, bit: Words, n_words: int, table_bytes: int) -> _Tables:
+def _tables(
+    low: Shorts, high: Shorts, last: Ints, word: Ints, bit: Words, n_words: int, table_bytes: int
+) -> Generator[None, None, _Tables]:
     """The tables of all dimensions, with as few cells per row as the memory allows."""
     stride = 1
     while 16 * max(n_words, 1) * int((-(-last // stride) + 1).sum()) > table_bytes and stride < max(last, default=1):
         stride *= 2
     row_start = np.cumsum([0, *(-(-last // stride) + 1)], dtype=np.int64)
     at_least = np.zeros((int(row_start[-1]), n_words), np.uint64)
-    at_most = np.zeros_like(at_least)
+    at_most = np.zeros(at_least.shape, np.uint64)  # not zeros_like, which writes to all of it at once
     for d in range(last.size):
         begin, end = int(row_start[d]), int(row_start[d + 1])
-        np.bitwise_or.at(at_least, (begin + high[:, d] // stride, word), bit)
-        np.bitwise_or.at(at_most, (begin + -(-low[:, d] // stride), word), bit)
-        at_least[begin:end] = np.bitwise_or.accumulate(at_least[begin:end][::-1], axis=0)[::-1]
-        at_most[begin:end] = np.bitwise_or.accumulate(at_most[begin:end], axis=0)
+        for block in _blocks(low.shape[0]):
+            np.bitwise_or.at(at_least, (begin + high[block, d] // stride, word[block]), bit[block])
+            np.bitwise_or.at(at_most, (begin + -(-low[block, d] // stride), word[block]), bit[block])
+            yield
+        yield from _accumulate(at_least[begin:end][::-1])
+        yield from _accumulate(at_most[begin:end])
     cells = int((last + 1).sum())
     if stride == 1:
         none = _ByCell(np.zeros(cells + 1, np.int64), np.zeros(0, np.int64), np.zeros(0, np.uint64))
         return _Tables(row_start, stride, at_least, at_most, none, none)
-    first_cell = np.cumsum([0, *(last + 1)])[:-1]
-    by_high, by_low = (_by_cell(edge + first_cell, cells, word, bit) for edge in (high, low))
+    by_high = yield from _by_cell(high, last, word, bit)
+    by_low = yield from _by_cell(low, last, word, bit)
     return _Tables(row_start, stride, at_least, at_most, by_high, by_low)
 
 
-def _by_cell(edge: Ints, cells: int, word: Ints, bit: Words) -> _ByCell:
-    leaf = np.repeat(np.arange(edge.shape[0]), edge.shape[1])
-    order = np.argsort(edge.ravel(), kind="stable")
-    starts = np.searchsorted(edge.ravel()[order], np.arange(cells + 1)).astype(np.int64)
-    return _ByCell(starts, word[leaf[order]], bit[leaf[order]])
+def _accumulate(rows: Words) -> Pauses:
+    """Every row becomes the union of all rows up to it."""
+    for block in _blocks(rows.shape[0], rows.shape[1]):
+        part = rows[max(block.start - 1, 0) : block.stop]
+        np.bitwise_or.accumulate(part, axis=0, out=part)
+        yield
+
+
+def _by_cell(edge: Shorts, last: Ints, word: Ints, bit: Words) -> Generator[None, None, _ByCell]:
+    """Dimension by dimension: the cells of one come before those of the next."""
+    counts: list[npt.NDArray[np.int64]] = [np.zeros(1, np.int64)]
+    words, bits = np.empty(edge.size, np.int64), np.empty(edge.size, np.uint64)
+    for d in range(last.size):
+        order = np.argsort(edge[:, d], kind="stable")
+        place = slice(d * order.size, (d + 1) * order.size)
+        words[place], bits[place] = word[order], bit[order]
+        counts.append(np.bincount(edge[:, d], minlength=int(last[d]) + 1))
+        yield
+    return _ByCell(np.cumsum(np.concatenate(counts), dtype=np.int64), words, bits)

@@ -7,7 +7,7 @@ and largest value that a tree can take there are its lowest and highest bit.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -64,6 +64,11 @@ class Ensemble(Bundle):
     user: Ints
     most_leaves: int  # of any tree
     most_entries: int  # of all leaves of any tree
+    ended: Ints  # (1,) not 0 once the time of the search is over: kernels give up what they are doing
+
+    def for_one_search(self) -> Ensemble:
+        """The same arrays with a flag of its own."""
+        return replace(self, ended=np.zeros(1, np.int64))
 
 
 @inner_kernel
