@@ -8,9 +8,11 @@ Candidate centres come from exact rational arithmetic, rooms from `RecourseProbl
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
+from typing import TypeAlias
 
 import numpy as np
 
@@ -32,14 +34,22 @@ class Axis:
     always: np.ndarray | None = None  # cells of a free group that every room covers
 
 
-def closest(problem: RecourseProblem) -> float:
-    """The smallest distance of a centre whose whole box is good; inf if there is none."""
+Good: TypeAlias = Callable[[np.ndarray], np.ndarray]  # which of the points are good
+
+
+def closest(problem: RecourseProblem, good_points: Good | None = None) -> float:
+    """The smallest distance of a centre whose whole box is good; inf if there is none. What is good is said by the margins
+    of what can be proven, unless somebody else is asked, such as the model's own predict."""
     if (problem.lower > problem.upper).any():
         return math.inf
     axes = _axes(problem)
     if any(len(a.centers) == 0 for a in axes):
         return math.inf
-    good = _good_cells(problem, axes)
+    shape = tuple(len(a.samples) for a in axes)
+    points = np.zeros((math.prod(shape), len(problem.space.names)))
+    for axis, index in zip(axes, np.unravel_index(np.arange(len(points)), shape), strict=True):
+        points[:, axis.columns] = axis.samples[index]
+    good = (provable(problem, points) if good_points is None else good_points(points)).reshape(shape)
     for i, axis in enumerate(axes):
         if axis.always is not None:
             good = np.take(good, axis.always, axis=i).all(axis=i, keepdims=True)
@@ -135,11 +145,8 @@ def _group(problem: RecourseProblem, g: int) -> Axis:
     return Axis(members, samples, samples[allowed], moves, moves > 0, cells, cells)
 
 
-def _good_cells(problem: RecourseProblem, axes: list[Axis]) -> np.ndarray:
-    shape = tuple(len(a.samples) for a in axes)
-    points = np.zeros((math.prod(shape), len(problem.space.names)))
-    for axis, index in zip(axes, np.unravel_index(np.arange(len(points)), shape), strict=True):
-        points[:, axis.columns] = axis.samples[index]
+def provable(problem: RecourseProblem, points: np.ndarray) -> np.ndarray:
+    """Points whose margins reach their slack."""
     margins = tree_margins(problem.model, problem.target_index, problem.target.probability)
     leaves = problem.model.leaves
     total = np.zeros((len(points), margins.base.size))
@@ -147,4 +154,4 @@ def _good_cells(problem: RecourseProblem, axes: list[Axis]) -> np.ndarray:
         x = points[row : row + 500, None]
         reached = ((leaves.lower < x) & (x <= leaves.upper)).all(axis=2)
         total[row : row + 500] = margins.base + reached.astype(float) @ margins.value
-    return (total >= margins.slack).all(axis=1).reshape(shape)
+    return (total >= margins.slack).all(axis=1)

@@ -43,6 +43,7 @@ class Forest(Bundle):
     left: Ints
     right: Ints
     value: Floats
+    hopeful: Floats  # the same as value, but for leaves whose sums need rounding
     base: Floats
     win: Floats
     lose: Floats
@@ -121,7 +122,7 @@ def _walk(forest: Forest, ranges: Ranges, tally: Tally, s: int, tree: int) -> tu
         if i == LEAF:
             for r in range(n_rivals):
                 least[n_rivals + r] = min(least[n_rivals + r], forest.value[node, r])
-                most[n_rivals + r] = max(most[n_rivals + r], forest.value[node, r])
+                most[n_rivals + r] = max(most[n_rivals + r], forest.hopeful[node, r])
         elif i == LEFT or (i >= 0 and ranges.high[s, i] <= forest.cell[node]):
             stack[depth] = forest.left[node]
             depth += 1
@@ -174,7 +175,7 @@ def explore(forest: Forest, ranges: Ranges, tally: Tally, share: int, tolerance:
     """Best-first over ranges of cells, the largest mass first.
 
     The mass of a range is the product of its cdf differences. A range in which every rival's smallest sum reaches ``win``
-    is good, one in which some rival's largest sum is at most -``lose`` is bad; any other is divided at the cut that
+    is good, one in which some rival's largest hopeful sum is below ``lose`` is bad; any other is divided at the cut that
     `_assess` chooses.
     """
     n_active, n_rivals = ranges.low.shape[1], forest.base.shape[0]
@@ -194,7 +195,7 @@ def explore(forest: Forest, ranges: Ranges, tally: Tally, share: int, tolerance:
         good, bad = True, False
         for r in range(n_rivals):
             good = good and tally.least[r] >= forest.win[r]
-            bad = bad or tally.most[r] <= -forest.lose[r]
+            bad = bad or tally.most[r] < forest.lose[r]
         if good or bad or column < 0:
             totals[GOOD if good else BAD if bad else DOUBT] += ranges.mass[s]
             continue

@@ -6,13 +6,12 @@ what is proven kept; where some rival wins everywhere, to what is proven lost; t
 the mass proven kept and one minus the mass proven lost, at every moment. With one tree the ranges end at its leaves; with
 few cells everything is decided and the sum is exact.
 
-A rival's win is read from its own margins, ties and rounding included, so that nothing is counted on either side that
-the model's own arithmetic might decide otherwise.
+What is kept reaches the strict margins, what is lost misses the hopeful ones (see `models.rounding`), so that nothing is
+counted on either side that the model's own arithmetic might decide otherwise.
 """
 
 from __future__ import annotations
 
-import math
 import time
 from dataclasses import dataclass
 
@@ -37,7 +36,7 @@ from elbowroom.certify.kept_kernels import (
 from elbowroom.certify.slips import Slip
 from elbowroom.kernels.warm import without_collection
 from elbowroom.models import TreeEnsemble
-from elbowroom.models.margins import contrast, tree_margins
+from elbowroom.models.margins import tree_margins
 from elbowroom.models.tiny import two_stumps
 from elbowroom.numerics import EPS, Floats, Ints
 
@@ -65,11 +64,12 @@ def kept_trees(model: TreeEnsemble, target: int, slip: Slip, tolerance: float, s
     cdf = np.concatenate([np.zeros(0), *(_steps(slip.below(f, c)) for f, c in zip(columns, cuts, strict=True))])
     error = sum((c.size + 1) * 2.0 * slip.error(f, c) for f, c in zip(columns, cuts, strict=True))
     kind, cell = _nodes(model, slip, columns, cuts)
-    value, base, win, lose = _margins(model, target)
-    n_active, n_rivals = len(columns), base.size
+    margins = tree_margins(model, target, of=model.value)
+    hopeful = margins.hopeful or margins
+    n_active, n_rivals = len(columns), margins.base.size
     forest = Forest(
-        roots=model.roots, kind=kind, cell=cell, left=model.left, right=model.right, value=value, base=base, win=win,
-        lose=lose, start=start, cdf=cdf,
+        roots=model.roots, kind=kind, cell=cell, left=model.left, right=model.right, value=margins.value,
+        hopeful=hopeful.value, base=margins.base, win=margins.slack, lose=hopeful.slack, start=start, cdf=cdf,
     )  # fmt: skip
     ranges = Ranges(
         low=np.zeros((_FIRST_RANGES, n_active), np.int64),
@@ -139,17 +139,3 @@ def _nodes(model: TreeEnsemble, slip: Slip, columns: list[int], cuts: list[Float
         kind[mine], cell[mine] = i, np.searchsorted(edges, edge)
     kind[inner & np.isposinf(model.cut)], kind[inner & np.isneginf(model.cut)] = LEFT, RIGHT
     return kind, cell
-
-
-def _margins(model: TreeEnsemble, target: int) -> tuple[Floats, Floats, Floats, Floats]:
-    """Per node and rival: score of the wanted class minus the rival's; what a win and a loss need."""
-    rows = contrast(model.info, target, None)
-    margins = tree_margins(model, target)
-    lose = np.empty(margins.slack.size)
-    for r, rival in enumerate(rows.rivals):
-        others = contrast(model.info, rival, None).rivals
-        lose[r] = tree_margins(model, rival).slack[others.index(target)]
-    value = np.ascontiguousarray(model.value @ rows.matrix.T)
-    if not all(math.isfinite(x) for x in (*margins.base, *lose)):
-        raise ValueError("margins of a parsed model are finite")
-    return value, margins.base, margins.slack, lose

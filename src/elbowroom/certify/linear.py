@@ -22,7 +22,7 @@ import numpy as np
 
 from elbowroom.certify.linear_shapes import ShiftProblem, ShiftVerdict, largest_gain
 from elbowroom.models.linear import Affine, LinearModel
-from elbowroom.models.margins import linear_margins
+from elbowroom.models.margins import AffineMargins, linear_margins
 from elbowroom.numerics import SMALLEST, Bools, Floats
 from elbowroom.problem.body import Body
 from elbowroom.problem.shapes import Shape, is_round
@@ -75,9 +75,8 @@ def judge_linear(model: LinearModel, target: Target, body: Body, deadline: float
         gain = _worst_gain(row, body, deadline)
         if gain.point is not None:
             label = model.info.classes[int(model.info.labels_of(model.scores(gain.point[None]))[0])]
-            return Counterexample(
-                gain.point, label, min(_down(row.margin(gain.point)), -SMALLEST), time.perf_counter() - start
-            )
+            margin, seconds = min(_down(row.margin(gain.point)), -SMALLEST), time.perf_counter() - start
+            return Counterexample(gain.point, label, margin, seconds, _near_tie(margins, gain.point))
         if gain.lost is None:
             reason = gain.reason
             continue
@@ -87,6 +86,12 @@ def judge_linear(model: LinearModel, target: Target, body: Body, deadline: float
         return Undecided(reason, seconds)
     margin = max(0.0, _down(smallest))
     return Certificate(model.fingerprint, target, body, _method(body.shape), margin, seconds, ASSUMPTIONS)
+
+
+def _near_tie(margins: AffineMargins, point: Floats) -> bool:
+    """True if no rival is ahead by more than rounding at a point that was refused."""
+    doubt = margins.affine.error(np.abs(point)) + margins.slack
+    return bool((margins.affine(point) >= -doubt).all())
 
 
 def _method(shape: Shape) -> str:

@@ -83,7 +83,10 @@ def judge_network(model: ReluNetwork, target: Target, body: Body, deadline: floa
                 margin = min(margin, _Question(margins.layers, margins.slack, inputs, deadline).settle())
     except _Refuted as refuted:
         label = model.info.classes[int(model.info.labels_of(model.scores(refuted.point[None]))[0])]
-        return Counterexample(refuted.point, label, refuted.margin, time.perf_counter() - began)
+        near_tie = bool(
+            (_outputs(margins.layers, refuted.point) >= 0.0).all()
+        )  # ahead of all rivals, but not by enough
+        return Counterexample(refuted.point, label, refuted.margin, time.perf_counter() - began, near_tie)
     except _Unsettled as unsettled:
         return Undecided(str(unsettled), time.perf_counter() - began)
     return Certificate(
@@ -108,6 +111,14 @@ def _categories(body: Body) -> Iterator[InputSet]:
         yield InputSet.all_of(body, {f: v for part in combination for f, v in part.items()})
 
 
+def _outputs(layers: tuple[Affine, ...], point: Floats) -> Floats:
+    """Margins over all rivals at one point, as computed here."""
+    hidden = point
+    for layer in layers[:-1]:
+        hidden = np.maximum(layer(hidden), 0.0)
+    return layers[-1](hidden)
+
+
 class _Question:
     """All rivals on one set of inputs."""
 
@@ -129,10 +140,7 @@ class _Question:
         return min(self._settle_rival(rival) for rival in range(self.needed.size))
 
     def margin_at(self, point: Floats, rival: int) -> float:
-        hidden = point
-        for layer in self.hidden:
-            hidden = np.maximum(layer(hidden), 0.0)
-        return float(self.last(hidden)[rival] - self.needed[rival])
+        return float(_outputs(self.layers, point)[rival] - self.needed[rival])
 
     def _try(self, point: Floats, rival: int) -> None:
         if self.margin_at(point, rival) > 0.0 and not self.inputs.body.whole[self.inputs.moving].any():

@@ -26,7 +26,7 @@ from scipy.optimize import linprog
 from elbowroom.certify.attack import snap
 from elbowroom.certify.inputs import InputSet
 from elbowroom.models import ObliqueEnsemble
-from elbowroom.models.margins import tree_margins
+from elbowroom.models.margins import TreeMargins, tree_margins
 from elbowroom.numerics import SMALLEST, Bools, Floats, Ints, gamma
 from elbowroom.problem import Body, Shape, Target, allowed_categories, shapes
 from elbowroom.result import Certificate, Counterexample, Undecided, Verdict
@@ -61,10 +61,14 @@ def judge_oblique(model: ObliqueEnsemble, target: Target, body: Body, deadline: 
         for inputs in _categories(body):
             for rival in range(margins.slack.size):
                 question = _Question(model, margins.value[:, rival], inputs, deadline)
-                margin = min(margin, question.settle(float(margins.base[rival]), float(margins.slack[rival])))
+                slack = float(margins.slack[rival])
+                spare = question.settle(float(margins.base[rival]), slack)
+                margin = min(margin, max(0.0, spare + min(slack, 0.0)))  # below 0 it only tells exact sums apart
     except _Refuted as refuted:
         label = model.info.classes[int(model.info.labels_of(model.scores(refuted.point[None]))[0])]
-        return Counterexample(refuted.point, label, min(refuted.margin, -SMALLEST), time.perf_counter() - began)
+        near_tie = _may_hold(model, margins.hopeful or margins, refuted.point)
+        seconds = time.perf_counter() - began
+        return Counterexample(refuted.point, label, min(refuted.margin, -SMALLEST), seconds, near_tie)
     except _Unsettled as unsettled:
         return Undecided(str(unsettled), time.perf_counter() - began)
     seconds = time.perf_counter() - began
@@ -127,7 +131,7 @@ class _Question:
             self._split_whole_column(inputs, chosen, point)
             return
         tree = max(undecided, key=lambda k: spread[k])
-        rest = self.base + float(smallest.sum() - smallest[tree])
+        rest = self.base + float(np.delete(smallest, tree).sum())  # not by subtraction: sums may have to be exact
         for leaf in options[tree][np.argsort(self.value[options[tree]], kind="stable")]:
             if rest + self.value[leaf] >= self.slack:  # this one and all larger ones are good whatever the others do
                 self.margin = min(self.margin, rest + float(self.value[leaf]) - self.slack)
@@ -180,14 +184,27 @@ class _Question:
 
     def _worst_sum(self, point: Floats) -> float:
         """The smallest sum that rounding could make of this point."""
-        dot = self.model.weight @ point
-        error = 2.0 * self.model.split_error(np.abs(point))
-        left, right = dot <= self.model.threshold + error, dot >= self.model.threshold - error
-        leaves = self.leaves
-        fine = np.where(leaves.goes_left, left[leaves.path_node], right[leaves.path_node])
-        value = self.value.copy()
-        value[leaves.path_leaf[~fine]] = np.inf
-        return float(sum(value[self._slice(k)].min() for k in range(leaves.n_trees)))
+        value = np.where(_reached(self.model, point), self.value, np.inf)
+        return float(sum(value[self._slice(k)].min() for k in range(self.leaves.n_trees)))
+
+
+def _reached(model: ObliqueEnsemble, point: Floats) -> Bools:
+    """The leaves that a point may reach, depending on the rounding of the dot products."""
+    dot = model.weight @ point
+    error = 2.0 * model.split_error(np.abs(point))
+    left, right = dot <= model.threshold + error, dot >= model.threshold - error
+    leaves = model.leaves
+    fine = np.where(leaves.goes_left, left[leaves.path_node], right[leaves.path_node])
+    reached = np.ones(len(leaves.value), dtype=np.bool_)
+    reached[leaves.path_leaf[~fine]] = False
+    return reached
+
+
+def _may_hold(model: ObliqueEnsemble, hopeful: TreeMargins, point: Floats) -> bool:
+    """False if some rival wins at the point whatever rounding does to its dot products and sums."""
+    value = np.where(_reached(model, point)[:, None], hopeful.value, -np.inf)
+    largest = np.maximum.reduceat(value, model.leaves.offsets[:-1], axis=0)
+    return bool((hopeful.base + largest.sum(axis=0) >= hopeful.slack).all())
 
 
 class _Masked:

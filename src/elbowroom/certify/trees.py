@@ -81,7 +81,7 @@ def judge_trees(model: TreeEnsemble, target: Target, body: Body, deadline: float
             return Undecided("the time limit was reached before every cell of the region was judged", _since(began))
         if isinstance(found, np.ndarray):
             return _counterexample(model, margins, found, rival, began)
-        margin = min(margin, found)
+        margin = min(margin, max(0.0, found + min(slack, 0.0)))  # a slack below 0 only tells exact sums apart
     return Certificate(
         model.fingerprint, target, body, "exact branch and bound over cells", margin, _since(began), _ASSUMPTIONS
     )
@@ -151,7 +151,7 @@ def _counterexample(
     reached = np.flatnonzero(((leaves.lower < point) & (point <= leaves.upper)).all(axis=1))
     margin = float(margins.base[rival] + margins.value[reached, rival].sum() - margins.slack[rival])
     label = model.info.classes[int(model.info.labels_of(model.scores(point[None]))[0])]
-    return Counterexample(point, label, margin, _since(began))
+    return Counterexample(point, label, margin, _since(began), margins.near_tie(reached))
 
 
 def _since(began: float) -> float:

@@ -12,7 +12,7 @@ from elbowroom.certify.judge import certify
 from elbowroom.errors import ElbowroomError
 from elbowroom.numerics import Floats
 from elbowroom.problem import RecourseProblem
-from elbowroom.result import Certificate, Inadmissible, Undecided, Verdict
+from elbowroom.result import Certificate, Counterexample, Inadmissible, Undecided, Verdict
 from elbowroom.search.contract import Clock, Ending, Engine
 from elbowroom.search.frontier import INTERRUPTED, Known
 
@@ -116,6 +116,6 @@ class Attempt:
             return Ending("factual", 0.0)
         if not bool((problem.lower == problem.upper).all()):
             return None
-        if isinstance(verdict, Undecided):
+        if isinstance(verdict, Undecided) or (isinstance(verdict, Counterexample) and verdict.near_tie):
             return Ending("limits", 0.0, f"nothing may move, and the judge could not decide: {verdict.reason}")
         return Ending("limits", math.inf, "every feature is immutable, and the row itself is not in the wanted class")

@@ -67,7 +67,8 @@ def _prior(model: Any) -> Floats:
 def read_histogram_boosting(model: Any, preprocessing: Preprocessing) -> TreeEnsemble:
     """raw = baseline + sum of leaf values over float64 rows; two classes: the second iff raw > 0.
 
-    Some releases compare probabilities instead, which tie for raw scores of a few eps; these are left open for all.
+    Some releases compare probabilities instead, which tie for raw scores of a few eps; these are left open for all. A raw
+    score of exactly 0 is a probability of exactly one half, and equal scores are equal probabilities: ties by either rule.
     """
     require_fitted(model)
     classes = labels(model)
@@ -89,5 +90,6 @@ def read_histogram_boosting(model: Any, preprocessing: Preprocessing) -> TreeEns
     base = finite(model, "_baseline_prediction", model._baseline_prediction).reshape(-1)
     decision = Decision.POSITIVE if len(classes) == 2 else Decision.ARGMAX
     link = (Link.NONE, Link.LOGISTIC, Link.SOFTMAX)[min(len(classes), 3) - 1]
-    info = ModelInfo(preprocessing.names, classes, decision, link, preprocessing.source_name(model), PROBABILITY_ERROR)
+    source = preprocessing.source_name(model)
+    info = ModelInfo(preprocessing.names, classes, decision, link, source, PROBABILITY_ERROR, ties_last=True)
     return builder.build(info, preprocessing, at_most, base)

@@ -17,8 +17,9 @@ from elbowroom.models.base import Decision, Link, ModelInfo
 from elbowroom.models.linear import Affine, LinearModel
 from elbowroom.models.network import ReluNetwork
 from elbowroom.models.oblique import ObliqueEnsemble
+from elbowroom.models.rounding import Parts, row_rule
 from elbowroom.models.trees import TreeEnsemble
-from elbowroom.numerics import EPS, Floats, gamma, next_down, next_up, smallest_quantum, sums_are_exact
+from elbowroom.numerics import EPS, Floats, Ints, gamma, next_down, next_up, smallest_quantum, sums_are_exact
 
 SMALLEST_PROBABILITY: Final = 1e-9  # of logistic functions; closer to 0 or 1 their rounding outgrows their change
 
@@ -52,11 +53,30 @@ class NetworkMargins:
 
 @dataclass(frozen=True, eq=False)
 class TreeMargins:
-    """margin_j(x) = base[j] + sum over trees of value[leaf, j] must be >= slack[j], summed in float64 in any order."""
+    """margin_j(x) = base[j] + sum over trees of value[leaf, j] must be >= slack[j], summed in float64 in any order.
+
+    A point whose margins all reach the slack has the wanted class. One with a margin that misses the ``hopeful`` slack has
+    another class. What only rounding decides is hopeful and not good: `near_tie`.
+    """
 
     value: Floats  # (leaves, rivals), rows as in model.leaves
     base: Floats  # (rivals,)
     slack: Floats  # (rivals,)
+    hopeful: TreeMargins | None = None
+
+    @property
+    def open_ties(self) -> bool:
+        """True if rounding may decide anything at all: strict and hopeful margins differ."""
+        h = self.hopeful
+        return h is not None and not (np.array_equal(h.slack, self.slack) and np.array_equal(h.value, self.value))
+
+    def holds(self, leaves: Ints) -> bool:
+        """True if these leaves, one per tree, reach what is needed."""
+        return bool((self.base + self.value[leaves].sum(axis=0) >= self.slack).all())
+
+    def near_tie(self, leaves: Ints) -> bool:
+        """True if rounding alone decides about a point in these leaves, one per tree."""
+        return self.hopeful is not None and self.hopeful.holds(leaves) and not self.holds(leaves)
 
 
 def contrast(info: ModelInfo, target: int, probability: float | None) -> Contrast:
@@ -112,41 +132,49 @@ def _strict(c: Contrast) -> Floats:
     return np.maximum(c.slack, np.finfo(np.float64).tiny)
 
 
-def tree_margins(model: TreeEnsemble | ObliqueEnsemble, target: int, probability: float | None = None) -> TreeMargins:
-    """Per-leaf margins. Sums of leaf values that need no rounding in any order keep exact ties; others get a slack."""
+def tree_margins(
+    model: TreeEnsemble | ObliqueEnsemble, target: int, probability: float | None = None, of: Floats | None = None
+) -> TreeMargins:
+    """Margins of all leaves, or of the rows ``of`` score contributions. Ties of sums that need no rounding are decided as
+    the model decides them, sum by sum; others need a slack (see `rounding`)."""
     c = contrast(model.info, target, probability)
     leaves = model.leaves
     n_trees = leaves.n_trees
-    value = leaves.value @ c.matrix.T  # one or two nonzeros per row: each entry is one rounded difference
     threshold = c.threshold * model.divisor
     if probability is not None and model.info.link is Link.IDENTITY:
         parts = np.concatenate([leaves.value[:, target], model.base[target : target + 1]])
         threshold = np.array([least_sum(probability, model.divisor, parts, n_trees + 2)])
-    base = model.base @ c.matrix.T - threshold
     biggest = np.zeros(len(threshold))
     for k in range(n_trees):
         rows = np.abs(leaves.value[leaves.offsets[k] : leaves.offsets[k + 1]]) @ np.abs(c.matrix).T
         biggest += rows.max(axis=0)
     biggest += np.abs(model.base) @ np.abs(c.matrix).T + np.abs(threshold)
-    slack = np.empty(len(threshold))
-    for j in range(len(threshold)):
+    of_leaves = leaves.value @ c.matrix.T  # one or two nonzeros per row: each entry is one rounded difference
+    base = model.base @ c.matrix.T - threshold
+    contributions = leaves.value if of is None else of
+    value = of_leaves if of is None else of @ c.matrix.T
+    hopeful = TreeMargins(value.copy(), base, np.empty(base.size))
+    strict = TreeMargins(value.copy(), base, np.empty(base.size), hopeful)
+    for j in range(base.size):
         used = np.flatnonzero(c.matrix[j])
-        parts = np.concatenate([leaves.value[:, used].ravel(), model.base[used], threshold[j : j + 1]])
-        if n_trees == 1 and not model.base.any() and model.divisor == 1.0 and not model.info.evaluation_error:
-            # One tree: two stored numbers are compared, and the sign of a rounded difference is exact.
-            # A tie that loses needs a positive difference: ask for half the smallest one that occurs.
-            difference = value[:, j] + base[j]
-            positive = difference[difference > 0]
-            smallest = float(positive.min()) if positive.size else 1.0
-            exact, quantum = True, smallest / 2
-        else:
-            exact = sums_are_exact(parts, (n_trees + 2) * len(used)) and c.slack[j] == 0.0
-            quantum = smallest_quantum(parts) or 1.0  # nothing but zeros: every margin is 0, and a tie that loses
-        if exact:
-            slack[j] = 0.0 if c.tie_is_good[j] else quantum / 2
-        else:
-            slack[j] = 2 * gamma(n_trees + 8) * biggest[j] + c.slack[j] * model.divisor
-    return TreeMargins(value, base, slack)
+        parts_j = Parts(
+            leaves.value[:, used],
+            of_leaves[:, j],
+            leaves.offsets,
+            model.base[used],
+            float(threshold[j]),
+            float(base[j]),
+        )
+        after = float(c.slack[j]) * model.divisor
+        settles = after == 0.0 or (model.info.ties_last and threshold[j] == 0.0)
+        rounding = 2 * gamma(n_trees + 8) * float(biggest[j]) + after
+        rule = row_rule(parts_j, rounding, after, model.divisor, c.tie_is_good[j], settles)
+        inexact = rule.inexact(contributions[:, used])
+        base[j] -= rule.threshold - threshold[j]
+        strict.value[inexact, j] -= rule.caution
+        hopeful.value[inexact, j] += rule.hope
+        strict.slack[j], hopeful.slack[j] = rule.slack, rule.hopeful_slack
+    return strict
 
 
 def least_sum(probability: float, divisor: float, parts: Floats, terms: int) -> float:

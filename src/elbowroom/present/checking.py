@@ -114,7 +114,11 @@ def _judged(region: Region, verdict: Verdict) -> Finding:
             text = f"every point proven again by {verdict.method}: margin {below(verdict.margin, 3)}, {verdict.seconds:.2g} s"
             return Finding(True, text)
         case Counterexample():
-            shown = ", ".join(f"{named(name)} = {exact(value)}" for name, value in point_of(region, verdict.point).items())
+            shown = ", ".join(
+                f"{named(name)} = {exact(value)}" for name, value in point_of(region, verdict.point).items()
+            )
+            if verdict.near_tie:
+                return Finding(None, f"the judge could not decide: a point is within rounding of a tie: {shown}")
             return Finding(False, f"refuted by a point of the region that gets {quoted(verdict.label)}: {shown}")
         case Undecided():
             return Finding(None, f"the judge could not decide: {verdict.reason}")

@@ -130,7 +130,8 @@ def radius_text(found: RadiusResult, question: Question) -> str:
     if found.upper == float("inf"):
         end = "no failing larger room was found"
     else:
-        end = f"some room of radius {about(found.upper)} contains another class"
+        what = "a point within rounding of a tie" if found.near_tie else "another class"
+        end = f"some room of radius {about(found.upper)} contains {what}"
     return (
         f"The model says {named(label)} here, and everywhere in a {room} of radius {below(found.lower, 6)} around the row "
         f"(in units of each feature's scale); {end}. {found.seconds:.2g} s."
@@ -142,7 +143,10 @@ def radius_json(found: RadiusResult, question: Question) -> dict[str, Any]:
     witness = None if found.witness is None else dict(zip(names, map(float, found.witness), strict=True))
     upper = found.upper if found.upper < float("inf") else "inf"
     lower = found.lower if found.lower < float("inf") else "inf"
-    return {"lower": lower, "upper": upper, "norm": found.norm, "witness": witness, "seconds": found.seconds}
+    return {
+        "lower": lower, "upper": upper, "norm": found.norm, "witness": witness, "near_tie": found.near_tie,
+        "seconds": found.seconds,
+    }  # fmt: skip
 
 
 def _number(text: str, what: str) -> float:

@@ -46,12 +46,23 @@ class Certificate:
 
 @dataclass(frozen=True, eq=False)
 class Counterexample:
-    """A point of the body that the model puts elsewhere (or, for a margin, too close to tell)."""
+    """A point of the body that the model puts elsewhere, or that is too close to a tie to tell: ``near_tie``.
+
+    Within rounding of a tie the order of additions, or a fused operation, decides about the label (or whether a probability
+    is reached): then nothing can be proven there, although ``label`` may be the wanted one.
+    """
 
     point: Floats
     label: Hashable  # what the parsed model says there
     margin: float  # score difference minus needed slack at the point, < 0
     seconds: float = 0.0
+    near_tie: bool = False
+
+    @property
+    def reason(self) -> str:
+        if self.near_tie:
+            return f"a point of the region is within rounding of a tie; the model says {self.label!r} there"
+        return f"a point of the region gets {self.label!r}"
 
     def __bool__(self) -> bool:
         return False

@@ -10,13 +10,15 @@ from elbowroom.numerics import Floats
 @dataclass(frozen=True, eq=False)
 class RadiusResult:
     """The certified radius lies in [lower, upper]: every room up to ``lower`` is proven valid, every larger one than
-    ``upper`` is proven to contain a point of another class (``witness``, where one was found). Units: feature scales."""
+    ``upper`` is proven to contain a point of another class (``witness``, where one was found), or with ``near_tie`` one
+    within rounding of a tie, where nothing can be proven. Units: feature scales."""
 
     lower: float
     upper: float
     norm: str
     witness: Floats | None
     seconds: float
+    near_tie: bool = False
 
     @property
     def exact(self) -> bool:

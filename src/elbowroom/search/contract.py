@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
-from typing import Protocol, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 from elbowroom.numerics import TOLERANCES, Floats
 from elbowroom.problem.conditions import Takes
@@ -21,6 +21,9 @@ from elbowroom.result.certificate import Verdict
 from elbowroom.result.status import Step
 
 OnProgress: TypeAlias = Callable[[Step], None]
+NEAR_TIES: Final = (
+    "near_ties"  # counter of an ending: closer centres than the bound allows are within rounding of a tie
+)
 
 
 class Accept(Protocol):
@@ -53,6 +56,7 @@ class Clock:
         self.deadline = self.start + time_limit
         self.time_limit = time_limit
         self.lower_bound = 0.0
+        self.ceiling = float("inf")  # bounds beyond it are not about all centres, and are not published
         self.best_distance = float("inf")
         self.trace: list[Step] = []
         self._on_progress = on_progress
@@ -81,8 +85,8 @@ class Clock:
         note: str = "",
     ) -> None:
         """Record a step. ``best_distance`` must be the distance of an accepted centre."""
-        if lower_bound is not None and lower_bound > self.lower_bound:
-            self.lower_bound = lower_bound
+        if lower_bound is not None:
+            self.lower_bound = max(self.lower_bound, min(lower_bound, self.ceiling))
         if best_distance is not None and best_distance < self.best_distance:
             self.best_distance = best_distance
         step = Step(self.seconds, min(self.lower_bound, self.best_distance), self.best_distance, certified_radius, note)

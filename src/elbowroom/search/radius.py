@@ -1,9 +1,9 @@
 """The largest room around a point in which every point has the wanted class.
 
 One method for all families: the judge is asked about a radius. It certifies (the radius is a lower bound) or gives a
-point of another class; the smallest radius whose room contains that point is an upper bound. Then halve. For trees the
-radius just below the newest upper bound is tried as well: bad cells are finitely many, so that this ends with two
-neighbouring floats, the larger of which lets the witness in.
+point of another class, or one within rounding of a tie; the smallest radius whose room contains that point is an upper
+bound. Then halve. For trees the radius just below the newest upper bound is tried as well: bad cells are finitely many, so
+that this ends with two neighbouring floats, the larger of which lets the witness in.
 """
 
 from __future__ import annotations
@@ -63,7 +63,9 @@ def largest_radius(
                 if search.doubted == math.inf:
                     break
                 search.press()
-    return RadiusResult(search.lower, search.upper, shape.distance.value, search.witness, clock.seconds)
+    return RadiusResult(
+        search.lower, search.upper, shape.distance.value, search.witness, clock.seconds, search.near_tie
+    )
 
 
 def _gap(model: Model) -> float:
@@ -157,6 +159,7 @@ class _Bracket:
         self.rooms, self.accept, self.clock = rooms, accept, clock
         self.lower, self.upper, self.doubted = 0.0, math.inf, math.inf
         self.witness: Floats | None = None
+        self.near_tie = False  # what is known of the witness
         self.share = _SHARES[0]
 
     def ask(self, radius: float) -> None:
@@ -167,7 +170,7 @@ class _Bracket:
         elif isinstance(verdict, Counterexample):
             admits = self.rooms.admits(verdict.point, radius)
             if admits < self.upper:
-                self.upper, self.witness = admits, verdict.point
+                self.upper, self.witness, self.near_tie = admits, verdict.point, verdict.near_tie
         else:
             self.doubted = min(self.doubted, radius)
         self.clock.report(certified_radius=self.lower)

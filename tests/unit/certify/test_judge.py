@@ -126,7 +126,7 @@ def test_inexact_sums_keep_their_distance() -> None:
 
 @pytest.mark.parametrize(("share", "kind"), [(0.5, Counterexample), (0.995, Counterexample), (1.01, Certificate)])
 def test_not_a_hair_of_the_slack_is_given_away(share: float, kind: type) -> None:
-    """Two trees whose sum in one leaf is a given share of what rounding in any order asks for."""
+    """Two trees and a base whose sum in one leaf is a given share of what rounding in any order asks for."""
     stump = _stump()
     nodes = {
         "roots": np.array([0, 3]),
@@ -137,7 +137,10 @@ def test_not_a_hair_of_the_slack_is_given_away(share: float, kind: type) -> None
     }
 
     def with_rest(rest: float) -> TreeEnsemble:
-        return replace(stump, **nodes, value=np.array([[0.0], [0.1], [1.0], [rest - 0.1]]))
+        base = 2.0**-10  # a third number: the sign of a sum of two would be exact
+        return replace(
+            stump, **nodes, base=np.array([base]), value=np.array([[0.0], [0.1], [1.0], [rest - 0.1 - base]])
+        )
 
     slack = float(tree_margins(with_rest(1e-15), 1).slack[0])
     assert 0 < slack < 1e-13

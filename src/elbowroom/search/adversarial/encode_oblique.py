@@ -35,7 +35,7 @@ from elbowroom.search.adversarial.nowhere import (
 from elbowroom.search.adversarial.point_block import PointBlock, add_point
 from elbowroom.search.adversarial.room_block import add_room, into_body
 from elbowroom.search.adversarial.scenario import Scenario, stretched
-from elbowroom.search.adversarial.splits import no_leaves_suffice
+from elbowroom.search.adversarial.splits import no_leaves_suffice, usable_leaves
 from elbowroom.search.program import Builder
 from elbowroom.search.solvers.protocol import Chain
 from elbowroom.search.solvers.tolerances import EPSILONS
@@ -50,9 +50,9 @@ class ObliqueFamily:
         assert isinstance(problem.model, ObliqueEnsemble)
         self.problem, self.model, self.leaves = problem, problem.model, problem.model.leaves
         self.margins = tree_margins(self.model, problem.target_index, problem.target.probability)
-        alone = (self.margins.base + self.margins.value >= self.margins.slack).all(axis=1)
+        self.hopeful = self.margins.hopeful or self.margins  # proofs count ties within rounding as good
         self.single = self.leaves.n_trees == 1
-        self.usable: Bools = np.asarray(alone) if self.single else np.ones(alone.size, dtype=bool)
+        self.usable = usable_leaves(self.margins, self.leaves.offsets)
         self.tree_of_leaf = np.repeat(np.arange(self.leaves.n_trees), np.diff(self.leaves.offsets))
         self.extra = EPSILONS.first_distance
         self.exact: list[int] = []  # scenarios that a candidate must also satisfy at their true length
@@ -86,7 +86,7 @@ class ObliqueFamily:
         """The point of every scenario lies in a leaf of every tree (closed on both sides of its splits), and these leaves
         are good together."""
         conditions = necessary_conditions(self.problem)
-        need = self._needed(Stance.PROVE)
+        need, usable = self._needed(Stance.PROVE), usable_leaves(self.hopeful, self.leaves.offsets)
         for number, scenario in enumerate(scenarios):
             conditions.needs[number] = need
             point = scenario_point(conditions, self.problem, scenario)
@@ -96,10 +96,10 @@ class ObliqueFamily:
             for first, final in pairwise(self.leaves.offsets):
                 found = []
                 for leaf in range(first, final):
-                    if self.usable[leaf]:
+                    if usable[leaf]:
                         path = zip(*self.leaves.path(leaf), strict=True)
                         forms = tuple(splits[node].negative() if left else splits[node] for node, left in path)
-                        found.append(Alternative(forms, self.margins.value[leaf]))
+                        found.append(Alternative(forms, self.hopeful.value[leaf]))
                 conditions.disjunctions.append(Disjunction(tuple(found), number))
         return contradictory(conditions, seconds_left)
 
@@ -119,7 +119,7 @@ class ObliqueFamily:
 
     @property
     def hopeless(self) -> str:
-        return no_leaves_suffice(self.margins, self.leaves.offsets)
+        return no_leaves_suffice(self.hopeful, self.leaves.offsets)
 
     # ---- the adversary ------------------------------------------------------------------------------------------------
     def attack(self, center: Floats, solver: Chain, seconds: float) -> list[Floats]:
@@ -168,12 +168,13 @@ class ObliqueFamily:
             longer = [stretched(s, problem, 1.0 + EPSILONS.stretch_oblique) for s in scenarios]
             scenarios = longer + [scenarios[i] for i in self.exact]
         block = add_center(builder, problem, reach, stance)
+        usable = usable_leaves(self.hopeful if stance is Stance.PROVE else self.margins, self.leaves.offsets)
         for scenario in scenarios:
             point = add_point(builder, problem, scenario, block)
-            z = self._add_leaves(builder, self.usable)
+            z = self._add_leaves(builder, usable)
             error = 2.0 * self.model.split_error(point.magnitude)
             kept = error + self.extra * (np.abs(self.model.weight) @ self.unit)
-            self._add_splits(builder, z, self.usable, point, kept if stance is Stance.ASK else -2.0 * error)
+            self._add_splits(builder, z, usable, point, kept if stance is Stance.ASK else -2.0 * error)
             if not self.single:
                 self._add_scores(builder, z, stance)
         return block.master(builder, problem)
@@ -186,15 +187,16 @@ class ObliqueFamily:
         return z
 
     def _add_scores(self, builder: Builder, z: Ints, stance: Stance) -> None:
-        for value, needed in zip(self.margins.value.T, self._needed(stance), strict=True):
+        margins = self.hopeful if stance is Stance.PROVE else self.margins
+        for value, needed in zip(margins.value.T, self._needed(stance), strict=True):
             builder.row(z, value, float(needed))
 
     def _needed(self, stance: Stance) -> Floats:
         """What the leaves must add up to, per rival; a proof grants the rounding of the sum."""
-        needed = self.margins.slack - self.margins.base
         if stance is Stance.ASK:
-            return needed
-        size = np.abs(self.margins.value).sum(axis=0) + np.abs(needed)
+            return self.margins.slack - self.margins.base
+        needed = self.hopeful.slack - self.hopeful.base
+        size = np.abs(self.hopeful.value).sum(axis=0) + np.abs(needed)
         return np.asarray(needed - gamma(self.leaves.n_trees + 8) * size)
 
     def _add_splits(

@@ -7,7 +7,7 @@ in b. For every scenario each tree chooses one leaf, z >= 0, sum z = 1, and at e
     sum of z left of the split <= u_fb,        sum of z right of the split <= 1 - u_fb,
 
 which makes z whole as soon as u is (Misic 2020). One tree: only leaves of the wanted class. Ensembles: for every rival
-base + sum value z >= slack. The distance of a cell is that of its nearest float, so that the objective is linear in u
+base + sum value z >= slack (proofs let ties within rounding pass). The distance of a cell is that of its nearest float, so that the objective is linear in u
 for l1, a maximum of linear forms for linf, and the square is linear for l2.
 """
 
@@ -29,7 +29,7 @@ from elbowroom.search.adversarial.center import add_center, bounds_within, tidy
 from elbowroom.search.adversarial.chain import CellAxis, breakpoints
 from elbowroom.search.adversarial.master import Master, Stance
 from elbowroom.search.adversarial.scenario import Scenario, stretched
-from elbowroom.search.adversarial.splits import Splits, no_leaves_suffice
+from elbowroom.search.adversarial.splits import Splits, no_leaves_suffice, usable_leaves
 from elbowroom.search.program import Builder
 from elbowroom.search.solvers.protocol import Chain
 from elbowroom.search.solvers.tolerances import EPSILONS
@@ -63,14 +63,12 @@ class TreeFamily:
         self.no_goods: list[tuple[int, Ints]] = []
         self.exact: list[int] = []  # scenarios that a candidate must also satisfy at their true length
         self._attack = TreeAttack(problem, self.leaves, self.margins)
-        alone = self.margins.base + self.margins.value >= self.margins.slack
-        self.usable: Bools = (
-            np.asarray(alone.all(axis=1)) if self.leaves.n_trees == 1 else np.ones(len(alone), dtype=bool)
-        )
+        self.hopeful = self.margins.hopeful or self.margins  # proofs count ties within rounding as good
+        self.usable = usable_leaves(self.margins, self.leaves.offsets)
 
     @property
     def hopeless(self) -> str:
-        return no_leaves_suffice(self.margins, self.leaves.offsets)
+        return no_leaves_suffice(self.hopeful, self.leaves.offsets)
 
     # ---- the adversary ------------------------------------------------------------------------------------------------
     def attack(self, center: Floats, solver: Chain, seconds: float) -> list[Floats]:
@@ -189,7 +187,9 @@ class TreeFamily:
     ) -> None:
         splits, leaves = self.splits, self.leaves
         sides = [self._literals(breaks, axes, limits) for breaks in (copy.left, copy.right)]
-        upper = np.where(self.usable & ~splits.excluded(always=sides[1][1], never=sides[0][2]), 1.0, 0.0)
+        margins = self.hopeful if stance is Stance.PROVE else self.margins
+        usable = usable_leaves(margins, leaves.offsets)
+        upper = np.where(usable & ~splits.excluded(always=sides[1][1], never=sides[0][2]), 1.0, 0.0)
         z = builder.columns(upper.size, 0.0, upper)
         n_trees = leaves.n_trees
         builder.block(self.tree_of_leaf, z, 1.0, np.ones(n_trees), np.ones(n_trees))
@@ -209,13 +209,13 @@ class TreeFamily:
                 np.full(open_splits.size, limit),
             )
         if n_trees > 1:
-            for rival in range(self.margins.slack.size):
-                value, needed = self.margins.value[:, rival], self.margins.slack[rival] - self.margins.base[rival]
+            for rival in range(margins.slack.size):
+                value, needed = margins.value[:, rival], margins.slack[rival] - margins.base[rival]
                 if stance is Stance.PROVE:
                     needed -= gamma(n_trees + 8) * (float(np.abs(value).sum()) + abs(float(needed)))
                 builder.row(z, value, float(needed))
         for scenario, bad in self.no_goods:
-            if scenario == copy.scenario:
+            if scenario == copy.scenario and not margins.holds(bad):
                 builder.row(z[bad], 1.0, -np.inf, n_trees - 1.0)
 
     def _literals(

@@ -76,12 +76,19 @@ class Splits:
         return out
 
 
+def usable_leaves(margins: TreeMargins, offsets: Ints) -> Bools:
+    """Leaves that may take part in a good sum: of a single tree the good ones, of several trees all."""
+    if len(offsets) > 2:
+        return np.ones(len(margins.value), dtype=np.bool_)
+    return np.asarray((margins.base + margins.value >= margins.slack).all(axis=1))
+
+
 def no_leaves_suffice(margins: TreeMargins, offsets: Ints) -> str:
     """Why even the largest leaves of all trees together are not good, if so: a proof that no region exists."""
     largest = np.maximum.reduceat(margins.value, offsets[:-1], axis=0)
     noise = gamma(len(offsets) + 8) * (np.abs(largest).sum(axis=0) + np.abs(margins.base) + np.abs(margins.slack))
     if (margins.base + largest.sum(axis=0) + noise < margins.slack).any():
         return "not even the best leaves of all trees together give the wanted class"
-    if len(offsets) == 2 and not (margins.base + margins.value >= margins.slack).all(axis=1).any():
+    if not usable_leaves(margins, offsets).any():
         return "no leaf has the wanted class"
     return ""

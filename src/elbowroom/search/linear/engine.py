@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from elbowroom.models.linear import LinearModel
+from elbowroom.numerics import Floats
 from elbowroom.problem.conditions import Takes
 from elbowroom.problem.problem import RecourseProblem
 from elbowroom.problem.shapes import Shape, is_round
@@ -18,6 +19,7 @@ from elbowroom.search.linear.question import Hopeless, Question, read_question
 from elbowroom.search.linear.tree import Tree
 
 METHOD = "linear"
+TOO_CLOSE = "too close to a tie to prove: even the most favourable values within the limits are within rounding of one"
 SHAPES = (Shape.BOX, Shape.BALL, Shape.DIAMOND)
 TAKES = Takes(rows=True, most_changes=True)
 
@@ -40,7 +42,7 @@ class LinearEngine:
             return Ending(METHOD, math.inf, question.reason)
         if question.n_columns == 0:
             return _only_the_factual(question, referee, clock)
-        reason = _out_of_reach(question)
+        reason, near_tie = _out_of_reach(question)
         if reason is not None:
             return Ending(METHOD, math.inf, reason)
         tree = Tree(question, referee, clock)
@@ -49,6 +51,8 @@ class LinearEngine:
         if tree.best is not None:
             clock.report(lower_bound=min(bound, tree.best.distance), best_distance=tree.best.distance)
             return Ending(METHOD, bound, counters=counters)
+        if bound == math.inf and near_tie:
+            return Ending(METHOD, 0.0, TOO_CLOSE, counters=counters)
         if bound == math.inf:
             return Ending(METHOD, bound, _why_none(question), counters=counters)
         reason = (
@@ -69,6 +73,8 @@ def _only_the_factual(question: Question, referee: Referee, clock: Clock) -> End
         case Certificate():
             clock.report(lower_bound=distance, best_distance=distance)
             return Ending(METHOD, distance)
+        case Counterexample(near_tie=True):
+            return Ending(METHOD, distance, TOO_CLOSE)
         case Counterexample():
             return Ending(METHOD, math.inf, _why_none(question))
         case _:
@@ -86,13 +92,14 @@ def _why_none(question: Question) -> str:
     return "no centre within the limits keeps its whole room in the wanted class"
 
 
-def _out_of_reach(question: Question) -> str | None:
-    """Exact: even at the most favourable centre a model row is not positive, so no point of any room can qualify.
+def _out_of_reach(question: Question) -> tuple[str | None, bool]:
+    """Exact: even at the most favourable centre a model row is negative, by more than rounding, so no point of any room can
+    qualify; then the reason. And whether some row gets no farther than within rounding of a tie.
 
     Every column adds the most at the good end of its limits; rules are ignored, each row is looked at alone. Boxes are
     shifted to their worst corner; for round rooms the centre alone is looked at.
     """
-    weights = question.margins.affine.weight
+    weights, near_tie = question.margins.affine.weight, False
     for j in range(question.n_model_rows):
         adversary = Adversary(question, j)
         used = np.flatnonzero(adversary.gain > 0)
@@ -113,11 +120,23 @@ def _out_of_reach(question: Question) -> str | None:
             if question.lower[question.singles.size + i] < 0.5:
                 options.append(Fraction(0))
             value += max(options)
-        if value <= 0:
+        doubt = _doubt(question, j, np.where(adversary.gain > 0, np.abs(best) + adversary.axes, 0.0))
+        near_tie = near_tie or -doubt <= value <= doubt
+        if value < -doubt:
             if not weights.any():
-                return _why_none(question)
-            return (
+                return _why_none(question), near_tie
+            short = (
                 "even the most favourable values within the limits leave the model's score "
                 f"{float(-value):.3g} short of the wanted class somewhere in the room"
             )
-    return None
+            return short, near_tie
+    return None, near_tie
+
+
+def _doubt(question: Question, row: int, reach: Floats) -> Fraction:
+    """What rounding may do to a row where the columns of the question are at most ``reach`` in size."""
+    singles, problem = question.singles, question.problem
+    size = np.abs(problem.factual)
+    size[singles] = np.maximum(size[singles], reach[: singles.size])
+    size[problem.space.group_of >= 0] = 1.0
+    return 2 * Fraction(float(question.margins.affine.error(size)[row] + question.margins.slack[row]))

@@ -53,7 +53,9 @@ def descend(search: NetworkSearch, start: Floats, rounds: int = 40, part: Part |
             if len(scenarios) == known:
                 break
         x = following
-    late = search.clock.expired  # then there is time for one verdict: the farthest has the most margin, and is the easiest
+    late = (
+        search.clock.expired
+    )  # then there is time for one verdict: the farthest has the most margin, and is the easiest
     survivors.sort(key=search.problem.measure, reverse=late)
     return any(search.offer(x) for x in survivors) or improved  # nearest first, until the judge agrees
 

@@ -25,7 +25,7 @@ from elbowroom.kernels.tools import Shorts
 from elbowroom.numerics import Floats, Ints
 from elbowroom.problem import Distance, RecourseProblem
 from elbowroom.result.certificate import Certificate, Counterexample, Verdict
-from elbowroom.search.contract import Clock, Ending, Referee
+from elbowroom.search.contract import NEAR_TIES, Clock, Ending, Referee
 from elbowroom.search.trees.cells.leaves import Ensemble
 from elbowroom.search.trees.heap import HEAP, Nodes, Range, push
 from elbowroom.search.trees.limits import (
@@ -158,6 +158,7 @@ class Drive:
         self.unsettled = math.inf  # smallest total cost of a centre that neither the search nor the judge could decide
         self.bound = self.question.constant  # proven: no good centre in an open node has a smaller total cost
         self.proven = False
+        self.tied = False  # the nearest centre that is left is within rounding of a tie
         self.reason = ""
         self.counters = {"neighbourhood_nodes": 0.0, "refused": 0.0}
         self.share, self.main_nodes = kernels.schedule.first_share, 0
@@ -227,9 +228,17 @@ class Drive:
     def offer(self, x: Range) -> Verdict:
         """Ask the judge about a centre that should be good; if it is not, its bad cell is learned."""
         verdict = self.judge(x)
-        if isinstance(verdict, Counterexample):
+        if isinstance(verdict, Counterexample) and not self.hopes_for(verdict):
             self.kernels.learn_cell(self.memory.dimensions.cells_of(verdict.point))
         return verdict
+
+    def hopes_for(self, verdict: Verdict) -> bool:
+        """True if the judge refused no more than a tie that counts as good here."""
+        return self.memory.hopeful and isinstance(verdict, Counterexample) and verdict.near_tie
+
+    def stop_at_tie(self, total: float) -> None:
+        """The nearest centre left may be good, and nobody can prove it: nothing beyond its total cost can be, either."""
+        self.unsettled, self.tied = min(self.unsettled, total), True
 
     # ---- the searches -------------------------------------------------------------------------------------------------
     def _advance(self, strategy: Strategy, nodes: Nodes, share: int, main: bool) -> tuple[int, Nodes]:
@@ -264,6 +273,8 @@ class Drive:
             top = float(self.nodes.key[0]) if self.nodes.count[HEAP.OPEN] else self.best
             self.bound = max(self.bound, min(top, self.kernels.held_key, self.best))
             self.clock.report(lower_bound=self.lower_bound)
+            if self.tied:
+                return False
             if stop == STOP.FULL and self.nodes.free_rows < self.kernels.schedule.rows_per_split:
                 self.reason = "the open nodes of the search filled the memory allowed for them"
                 return False
@@ -308,7 +319,9 @@ class Drive:
         if math.isinf(lower_bound):
             room = self.problem.walls.shape.value
             reason = f"every centre within the limits has a point of another class in its {room}"
-        elif self.proven and self.best_x is None:
+        elif self.proven and self.best_x is None and not self.tied:
             reason = strategy.unaccepted
         counters = {**self.counters, **self.kernels.counters()}
+        if self.tied:
+            counters[NEAR_TIES] = 1.0
         return Ending(strategy.method, lower_bound, reason, strategy.tolerance, counters)

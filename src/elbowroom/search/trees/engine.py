@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
 from elbowroom.kernels.kernel import PLAIN
 from elbowroom.kernels.warm import announce, without_collection
 from elbowroom.models.tiny import two_stumps
 from elbowroom.problem import RecourseProblem, Takes
 from elbowroom.problem.shapes import Shape, is_round
-from elbowroom.search.contract import Clock, Ending, Referee, refusal
+from elbowroom.search.contract import NEAR_TIES, Clock, Ending, Referee, refusal
 from elbowroom.search.rehearsal import rehearse
 from elbowroom.search.trees.memory import TreeMemory
 
+Search: TypeAlias = Callable[[RecourseProblem, Referee, Clock, int, TreeMemory], Ending]
 MOST_TARGETS = 2  # whose memories are kept: a large forest in cells takes hundreds of megabytes
 SHAPES = (Shape.BOX, Shape.BALL, Shape.DIAMOND)
 TAKES = Takes(most_changes=True)  # only finitely many centres of boxes are searched: a row would need others
@@ -23,9 +26,9 @@ class TreeEngine:
     radius, and is kept here."""
 
     def __init__(self, memory: TreeMemory | None = None) -> None:
-        self._memory: dict[tuple[int, float | None], TreeMemory] = {}
+        self._memory: dict[tuple[int, float | None, bool], TreeMemory] = {}  # the last: hopeful or not
         if memory is not None:
-            self._memory[memory.target_index, memory.probability] = memory
+            self._memory[memory.target_index, memory.probability, True] = memory
 
     def refuses(self, problem: RecourseProblem) -> str | None:
         return refusal(problem, "the engine for trees", SHAPES, TAKES)
@@ -39,25 +42,47 @@ class TreeEngine:
             rehearse(TreeEngine(), two_stumps(), shape)
 
     def search(self, problem: RecourseProblem, referee: Referee, clock: Clock, seed: int) -> Ending:
-        memory = self._memory_for(problem)
-        if is_round(problem.walls.shape):
-            from elbowroom.search.trees.balls.search import search_balls
+        """First among all centres that may be good, so that bounds and proofs hold for all of them. Where the nearest one
+        that is left is within rounding of a tie, the judge accepts none there: the search goes on among those that can be
+        proven, and the bound stays where it is."""
+        search = search_of(problem.walls.shape)
+        ending = search(problem, referee, clock, seed, self._memory_for(problem, hopeful=True))
+        near = ending.lower_bound
+        if not ending.counters.get(NEAR_TIES) or referee.distance - near <= ending.tolerance * referee.distance:
+            return ending
+        clock.ceiling = near
+        clock.report(note=f"a centre at distance {near:.6g} is within rounding of a tie")
+        rest = search(problem, referee, clock, seed, self._memory_for(problem, hopeful=False))
+        reason = rest.reason
+        if math.isinf(rest.lower_bound):
+            room = problem.walls.shape.value
+            reason = (
+                f"too close to a tie to prove: the {room} of every centre within the limits has a point of another class or "
+                "one within rounding of a tie"
+            )
+        return Ending(rest.method, near, reason, rest.tolerance, {**rest.counters, NEAR_TIES: 1.0})
 
-            return search_balls(problem, referee, clock, seed, memory)
-        from elbowroom.search.trees.boxes.search import search_boxes
-
-        return search_boxes(problem, referee, clock, seed, memory)
-
-    def _memory_for(self, problem: RecourseProblem) -> TreeMemory:
+    def _memory_for(self, problem: RecourseProblem, hopeful: bool) -> TreeMemory:
         """Of this model and target; a memory that does not fit (another model or space) is replaced."""
-        key = problem.target_index, problem.target.probability
+        key = problem.target_index, problem.target.probability, hopeful
         memory = self._memory.pop(key, None)
         if memory is None or not memory.fits(problem):
-            memory = TreeMemory.of(problem)
+            memory = TreeMemory.of(problem, hopeful)
         self._memory[key] = memory  # the newest is last
         while len(self._memory) > MOST_TARGETS:
             del self._memory[next(iter(self._memory))]
         return memory
+
+
+def search_of(shape: Shape) -> Search:
+    """The search for rooms of a shape, loaded when it is needed."""
+    if is_round(shape):
+        from elbowroom.search.trees.balls.search import search_balls
+
+        return search_balls
+    from elbowroom.search.trees.boxes.search import search_boxes
+
+    return search_boxes
 
 
 def largest_kernel(shape: Shape) -> Any:

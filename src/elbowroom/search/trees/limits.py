@@ -11,7 +11,9 @@ MAX_REGIONS = 50  # handed on to the next question: more cost time at every node
 MAX_CENTERS = 64  # answers that are kept as starts
 
 # Work
-BLOCK = 2**18  # leaves, or cells of leaves, that are prepared between two looks at the clock: some hundredths of a second
+BLOCK = (
+    2**18
+)  # leaves, or cells of leaves, that are prepared between two looks at the clock: some hundredths of a second
 SMALL_WORK = 50_000_000  # words: a fraction of a second also for the largest models
 MAIN_PER_NEIGHBOURHOOD = 5  # nodes of the main search per node spent on neighbourhoods
 ENVELOPE_LEAVES = 48  # trees with more live leaves go without the exact envelope

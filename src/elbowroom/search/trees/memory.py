@@ -8,32 +8,44 @@ only: they were grown to be cheap for that row to leave, and another row was mea
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 
 from elbowroom.kernels.tools import Shorts
 from elbowroom.models import TreeEnsemble
+from elbowroom.models.margins import tree_margins
 from elbowroom.numerics import Floats, Ints
 from elbowroom.problem import RecourseProblem, Space
 from elbowroom.search.contract import Clock
 from elbowroom.search.trees.cells.build import building
 from elbowroom.search.trees.cells.dimensions import Dimensions
-from elbowroom.search.trees.cells.gradual import GradualEnsemble
+from elbowroom.search.trees.cells.gradual import GradualEnsemble, Steps
 from elbowroom.search.trees.cells.leaves import Ensemble
 from elbowroom.search.trees.limits import MAX_CENTERS, MAX_REGIONS
 
 
 class TreeMemory:
-    """The model in cells, the bad regions learned so far and the centres accepted so far, for one wanted class."""
+    """The model in cells, the bad regions learned so far and the centres accepted so far, for one wanted class.
 
-    def __init__(self, model: TreeEnsemble, space: Space, target_index: int, probability: float | None = None) -> None:
+    ``hopeful``: points within rounding of a tie count as good, so that what is bad has another class for certain, and what is
+    proven about all centres is proven for those as well. Otherwise only what can be proven good is good.
+    """
+
+    def __init__(
+        self,
+        model: TreeEnsemble,
+        space: Space,
+        target_index: int,
+        probability: float | None = None,
+        hopeful: bool = False,
+    ) -> None:
         self.model = model
         self.space = space
         self.target_index = target_index
         self.probability = probability
         self.dimensions = Dimensions.of(model, space)
-        self._gradual = GradualEnsemble(partial(building, model, space, target_index, probability, self.dimensions))
+        self._hope = hopeful
+        self.hopeful = False  # until it is known that ties are open
+        self._gradual = GradualEnsemble(self._building)
         n_dims = self.dimensions.columns.size
         self.low: Shorts = np.zeros((0, n_dims), np.int32)
         self.high: Shorts = np.zeros((0, n_dims), np.int32)
@@ -42,11 +54,19 @@ class TreeMemory:
         self.centers: list[Floats] = []
 
     @classmethod
-    def of(cls, problem: RecourseProblem) -> TreeMemory:
+    def of(cls, problem: RecourseProblem, hopeful: bool = False) -> TreeMemory:
         """A fresh memory for the model and the target of a question about trees."""
         if not isinstance(problem.model, TreeEnsemble):
             raise TypeError(f"boxes on trees need a TreeEnsemble, not {type(problem.model).__name__}")
-        return cls(problem.model, problem.space, problem.target_index, problem.target.probability)
+        return cls(problem.model, problem.space, problem.target_index, problem.target.probability, hopeful)
+
+    def _building(self) -> Steps:
+        """The steps of making the model in cells."""
+        margins = tree_margins(self.model, self.target_index, self.probability)
+        yield
+        if self._hope and margins.open_ties and margins.hopeful is not None:  # otherwise there is nothing to hope for
+            self.hopeful, margins = True, margins.hopeful
+        return (yield from building(self.model, self.space, self.dimensions, margins))
 
     def ready(self, clock: Clock) -> bool:
         """True if the model in cells is made; if not, the time was over first, and the next call goes on."""

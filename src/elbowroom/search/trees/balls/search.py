@@ -87,6 +87,10 @@ class BallStrategy:
             verdict = drive.judge(x)
             if isinstance(verdict, Certificate):
                 return nodes
+            if drive.hopes_for(verdict):
+                if main:
+                    drive.stop_at_tie(key)
+                return nodes
             if isinstance(verdict, Counterexample):
                 point = verdict.point[drive.memory.dimensions.columns]
                 return self._split_tie(nodes, low, high, x, key, point)

@@ -102,6 +102,10 @@ class BoxStrategy:
         """Ask about the node's nearest centre; where the judge refuses it, the node goes on without its bad cell."""
         workspace = self._kernels.workspace
         low, high, x = workspace.low.copy(), workspace.high.copy(), workspace.x.copy()
-        if isinstance(self._offer(x), Counterexample):
+        verdict = self._offer(x)
+        if self._drive.hopes_for(verdict):
+            if main:
+                self._drive.stop_at_tie(self._kernels.total(x))
+        elif isinstance(verdict, Counterexample):
             push(nodes, low, high, self._drive.bound, 0)
         return nodes

@@ -77,9 +77,12 @@ def build_ensemble(
     probability: float | None,
     dimensions: Dimensions,
     table_bytes: int = TABLE_BYTES,
+    margins: TreeMargins | None = None,
 ) -> Ensemble:
-    """Sorted leaves, their cells, and the tables of bit sets, without a pause."""
-    steps = building(model, space, target, probability, dimensions, table_bytes)
+    """Sorted leaves, their cells, and the tables of bit sets, without a pause; ``margins`` are those of what can be proven
+    unless given."""
+    margins = tree_margins(model, target, probability) if margins is None else margins
+    steps = building(model, space, dimensions, margins, table_bytes)
     while True:
         try:
             next(steps)
@@ -91,14 +94,11 @@ def build_ensemble(
 def building(
     model: TreeEnsemble,
     space: Space,
-    target: int,
-    probability: float | None,
     dimensions: Dimensions,
+    margins: TreeMargins,
     table_bytes: int = TABLE_BYTES,
 ) -> Generator[None, None, Ensemble]:
     """The same with pauses; the value of the generator is the ensemble."""
-    margins = tree_margins(model, target, probability)
-    yield
     low, high, kept = yield from _leaf_cells(model, space, dimensions)
     leaves = yield from _sorted_leaves(model, margins, kept)
     n_trees = leaves.first.size - 1
