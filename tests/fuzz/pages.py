@@ -14,7 +14,6 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Final
 
-
 from elbowroom import AtMost, Ball, Box, Diamond, ElbowroomError, LinearRule, NoRegion, Region, Space, Status, Target
 from elbowroom.problem import Group, Room
 from tests.fuzz.kind import Outcome, accepted, failed, refused

@@ -23,6 +23,7 @@ from elbowroom.present.unchecked import unchecked
 from elbowroom.problem import Body
 from elbowroom.result import Certificate, Counterexample, Inadmissible, NoRegion, Region, Undecided, Verdict
 from elbowroom.result.schema import read_answer
+from elbowroom.result.status import NEAR_TIE
 from elbowroom.version import __version__
 from elbowroom.visible import named
 
@@ -118,7 +119,7 @@ def _judged(region: Region, verdict: Verdict) -> Finding:
                 f"{named(name)} = {exact(value)}" for name, value in point_of(region, verdict.point).items()
             )
             if verdict.near_tie:
-                return Finding(None, f"the judge could not decide: a point is within rounding of a tie: {shown}")
+                return Finding(None, f"the judge could not decide: a point is {NEAR_TIE}: {shown}")
             return Finding(False, f"refuted by a point of the region that gets {quoted(verdict.label)}: {shown}")
         case Undecided():
             return Finding(None, f"the judge could not decide: {verdict.reason}")

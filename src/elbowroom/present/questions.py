@@ -20,6 +20,7 @@ from elbowroom.problem import AtMost, Room, Rule, Shape, Space, Target
 from elbowroom.problem.rooms import room_of
 from elbowroom.result import NoRegion, RadiusResult, Region
 from elbowroom.result.question_json import label_out
+from elbowroom.result.status import NEAR_TIE
 from elbowroom.visible import listed, named
 
 NORM_OF_ROOM = {shape.value: shape.distance.value for shape in Shape}
@@ -130,7 +131,7 @@ def radius_text(found: RadiusResult, question: Question) -> str:
     if found.upper == float("inf"):
         end = "no failing larger room was found"
     else:
-        what = "a point within rounding of a tie" if found.near_tie else "another class"
+        what = f"a point {NEAR_TIE}" if found.near_tie else "another class"
         end = f"some room of radius {about(found.upper)} contains {what}"
     return (
         f"The model says {named(label)} here, and everywhere in a {room} of radius {below(found.lower, 6)} around the row "

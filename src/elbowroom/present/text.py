@@ -11,7 +11,7 @@ from elbowroom.present.numbers import about, below, percent, percent_up
 from elbowroom.problem.shapes import NO_BUDGET, Shape
 from elbowroom.problem.target import Target
 from elbowroom.result.region import NoRegion, Region
-from elbowroom.result.status import Status
+from elbowroom.result.status import NEAR_TIE, Status
 from elbowroom.visible import message, named, visible
 
 ROUNDING_GAP: Final = 1e-9  # relative; smaller gaps come from floating point, not from the search
@@ -205,8 +205,15 @@ def status_line(region: Region) -> str:
         return f"Proven closest: no region of this size{among(region)} is nearer; {found}"
     return (
         f"Certified, not proven closest: another region{among(region)} may be up to {percent_up(region.gap)} closer; {where}, "
-        f"lower bound {below(region.lower_bound, 4)}, after {region.seconds:.2g} s."
+        f"lower bound {below(region.lower_bound, 4)}, after {region.seconds:.2g} s.{_closer_tie(region)}"
     )
+
+
+def _closer_tie(region: Region) -> str:
+    """Said where it is not time that was missing."""
+    if any(NEAR_TIE in step.note for step in region.trace):
+        return f" A closer point is {NEAR_TIE}, where nothing can be proven."
+    return ""
 
 
 def certificate_line(region: Region) -> str:

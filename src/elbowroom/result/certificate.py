@@ -12,6 +12,7 @@ import numpy as np
 from elbowroom.numerics import Floats
 from elbowroom.problem.body import Body
 from elbowroom.problem.target import Target
+from elbowroom.result.status import NEAR_TIE
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +62,7 @@ class Counterexample:
     @property
     def reason(self) -> str:
         if self.near_tie:
-            return f"a point of the region is within rounding of a tie; the model says {self.label!r} there"
+            return f"a point of the region is {NEAR_TIE}; the model says {self.label!r} there"
         return f"a point of the region gets {self.label!r}"
 
     def __bool__(self) -> bool:

@@ -15,6 +15,9 @@ class Status(Enum):
     UNKNOWN = "neither a region nor a proof that none exists was found"
 
 
+NEAR_TIE = "within rounding of a tie"  # where only the rounding of the model's own sums decides
+
+
 @dataclass(frozen=True)
 class Step:
     """One iteration of a search."""

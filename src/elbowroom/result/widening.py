@@ -48,7 +48,7 @@ class Widening:
     """``region`` is the certified wide box around the same centre; ``lows`` and ``highs`` say how each side ends.
 
     A side is maximal given all other sides: moving it alone by the smallest step that a box can state lets a point in
-    that has another class, or (linear models and networks) that is too close to the border for a proof. Several sides
+    that has another class, or that is too close to a tie for a proof. Several sides
     together may still be traded against each other; ``order`` of `Explainer.widen` does.
     """
 

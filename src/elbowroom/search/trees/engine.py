@@ -11,6 +11,7 @@ from elbowroom.kernels.warm import announce, without_collection
 from elbowroom.models.tiny import two_stumps
 from elbowroom.problem import RecourseProblem, Takes
 from elbowroom.problem.shapes import Shape, is_round
+from elbowroom.result.status import NEAR_TIE
 from elbowroom.search.contract import NEAR_TIES, Clock, Ending, Referee, refusal
 from elbowroom.search.rehearsal import rehearse
 from elbowroom.search.trees.memory import TreeMemory
@@ -48,17 +49,17 @@ class TreeEngine:
         search = search_of(problem.walls.shape)
         ending = search(problem, referee, clock, seed, self._memory_for(problem, hopeful=True))
         near = ending.lower_bound
-        if not ending.counters.get(NEAR_TIES) or referee.distance - near <= ending.tolerance * referee.distance:
+        if not ending.counters.get(NEAR_TIES) or near >= (1.0 - ending.tolerance) * referee.distance:
             return ending
         clock.ceiling = near
-        clock.report(note=f"a centre at distance {near:.6g} is within rounding of a tie")
+        clock.report(note=f"a centre at distance {near:.6g} is {NEAR_TIE}")
         rest = search(problem, referee, clock, seed, self._memory_for(problem, hopeful=False))
         reason = rest.reason
         if math.isinf(rest.lower_bound):
             room = problem.walls.shape.value
             reason = (
                 f"too close to a tie to prove: the {room} of every centre within the limits has a point of another class or "
-                "one within rounding of a tie"
+                f"one {NEAR_TIE}"
             )
         return Ending(rest.method, near, reason, rest.tolerance, {**rest.counters, NEAR_TIES: 1.0})
 
