@@ -10,9 +10,11 @@ import numpy as np
 
 from elbowroom.certify.judge import certify
 from elbowroom.errors import ElbowroomError
+from elbowroom.models import LinearModel, ReluNetwork
 from elbowroom.numerics import Floats
 from elbowroom.problem import RecourseProblem
 from elbowroom.result import Certificate, Counterexample, Inadmissible, Undecided, Verdict
+from elbowroom.result.status import NEAR_TIE
 from elbowroom.search.contract import Clock, Ending, Engine
 from elbowroom.search.frontier import INTERRUPTED, Known
 
@@ -66,15 +68,16 @@ class Attempt:
 
     def __post_init__(self) -> None:
         self.referee = CertifyingReferee(self.problem, self.clock)
+        self.near_tie = ""  # why the row itself could be neither accepted nor refused, if a tie is the reason
 
     def run(self, seed: int, known: Known | None = None) -> Ending:
         """The engine's ending; an interrupt or a fault ends the search with the best certified answer so far."""
         try:
             if known is None:
-                return self._trivial() or self._search(seed)
+                return self._honest(self._trivial() or self._search(seed))
             new = known.search and known.lower_bound <= 0.0  # a bound above 0 rules the factual out
             trivial = self._trivial() if new else None
-            ending = trivial or self._recall(known) or self._search(seed)
+            ending = self._honest(trivial or self._recall(known) or self._search(seed))
             return replace(ending, lower_bound=max(ending.lower_bound, known.lower_bound))
         except KeyboardInterrupt:
             bound = min(self.clock.lower_bound, self.referee.distance)
@@ -85,6 +88,18 @@ class Attempt:
             LOGGER.exception("the search failed; its best certified answer is returned")
             bound = min(self.clock.lower_bound, self.referee.distance)
             return Ending(FAILED, bound, f"the search failed: {type(fault).__name__}: {fault}")
+
+    def _honest(self, ending: Ending) -> Ending:
+        """A row within rounding of a tie may have the wanted class. Engines for continuous scores prove what they prove of
+        centres that can be proven; those for trees count ties as good, and need no correction."""
+        if not self.near_tie or self.referee.certificate is not None:
+            return ending
+        if not math.isinf(ending.lower_bound):
+            told = NEAR_TIE in ending.reason
+            return ending if told else replace(ending, reason=f"{ending.reason}; around the row, {self.near_tie}")
+        if isinstance(self.problem.model, LinearModel | ReluNetwork):
+            return replace(ending, lower_bound=0.0, reason=f"too close to a tie to prove: {self.near_tie}")
+        return ending
 
     def _search(self, seed: int) -> Ending:
         return self.engine.search(self.problem, self.referee, self.clock, seed)
@@ -114,8 +129,10 @@ class Attempt:
             return None
         if isinstance(verdict, Certificate):
             return Ending("factual", 0.0)
+        if isinstance(verdict, Counterexample) and verdict.near_tie:
+            self.near_tie = verdict.reason
         if not bool((problem.lower == problem.upper).all()):
             return None
-        if isinstance(verdict, Undecided) or (isinstance(verdict, Counterexample) and verdict.near_tie):
+        if isinstance(verdict, Undecided) or self.near_tie:
             return Ending("limits", 0.0, f"nothing may move, and the judge could not decide: {verdict.reason}")
         return Ending("limits", math.inf, "every feature is immutable, and the row itself is not in the wanted class")

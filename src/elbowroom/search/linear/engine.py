@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from enum import IntEnum
 from fractions import Fraction
 
 import numpy as np
@@ -13,13 +14,14 @@ from elbowroom.problem.conditions import Takes
 from elbowroom.problem.problem import RecourseProblem
 from elbowroom.problem.shapes import Shape, is_round
 from elbowroom.result.certificate import Certificate, Counterexample
+from elbowroom.result.status import NEAR_TIE
 from elbowroom.search.contract import Clock, Ending, Referee, refusal
 from elbowroom.search.linear.adversary import Adversary
 from elbowroom.search.linear.question import Hopeless, Question, read_question
 from elbowroom.search.linear.tree import Tree
 
 METHOD = "linear"
-TOO_CLOSE = "too close to a tie to prove: even the most favourable values within the limits are within rounding of one"
+TOO_CLOSE = f"too close to a tie to prove: even the most favourable values within the limits are {NEAR_TIE}"
 SHAPES = (Shape.BOX, Shape.BALL, Shape.DIAMOND)
 TAKES = Takes(rows=True, most_changes=True)
 
@@ -42,16 +44,18 @@ class LinearEngine:
             return Ending(METHOD, math.inf, question.reason)
         if question.n_columns == 0:
             return _only_the_factual(question, referee, clock)
-        reason, near_tie = _out_of_reach(question)
-        if reason is not None:
+        reach, reason = _reach(question)
+        if reach is Reach.NONE:
             return Ending(METHOD, math.inf, reason)
+        if reach is Reach.TIE:
+            return Ending(METHOD, 0.0, TOO_CLOSE)
         tree = Tree(question, referee, clock)
         bound = tree.run()
         counters = {"nodes": float(tree.nodes), "refused": float(tree.polisher.refused)}
         if tree.best is not None:
             clock.report(lower_bound=min(bound, tree.best.distance), best_distance=tree.best.distance)
             return Ending(METHOD, bound, counters=counters)
-        if bound == math.inf and near_tie:
+        if bound == math.inf and reach is Reach.JUST_BEYOND:
             return Ending(METHOD, 0.0, TOO_CLOSE, counters=counters)
         if bound == math.inf:
             return Ending(METHOD, bound, _why_none(question), counters=counters)
@@ -92,14 +96,22 @@ def _why_none(question: Question) -> str:
     return "no centre within the limits keeps its whole room in the wanted class"
 
 
-def _out_of_reach(question: Question) -> tuple[str | None, bool]:
-    """Exact: even at the most favourable centre a model row is negative, by more than rounding, so no point of any room can
-    qualify; then the reason. And whether some row gets no farther than within rounding of a tie.
+class Reach(IntEnum):
+    """How far the model rows get at the most favourable centre, at least one of them no farther than this."""
+
+    NONE = 0  # negative by more than rounding: no point of any room can qualify
+    TIE = 1  # negative or 0, by no more than rounding: nothing can be proven
+    JUST_BEYOND = 2  # positive by no more than rounding
+    BEYOND = 3
+
+
+def _reach(question: Question) -> tuple[Reach, str]:
+    """What the most favourable centre says, exactly; if it is `Reach.NONE`, with the reason.
 
     Every column adds the most at the good end of its limits; rules are ignored, each row is looked at alone. Boxes are
     shifted to their worst corner; for round rooms the centre alone is looked at.
     """
-    weights, near_tie = question.margins.affine.weight, False
+    weights, reach = question.margins.affine.weight, Reach.BEYOND
     for j in range(question.n_model_rows):
         adversary = Adversary(question, j)
         used = np.flatnonzero(adversary.gain > 0)
@@ -121,16 +133,15 @@ def _out_of_reach(question: Question) -> tuple[str | None, bool]:
                 options.append(Fraction(0))
             value += max(options)
         doubt = _doubt(question, j, np.where(adversary.gain > 0, np.abs(best) + adversary.axes, 0.0))
-        near_tie = near_tie or -doubt <= value <= doubt
         if value < -doubt:
             if not weights.any():
-                return _why_none(question), near_tie
-            short = (
+                return Reach.NONE, _why_none(question)
+            return Reach.NONE, (
                 "even the most favourable values within the limits leave the model's score "
                 f"{float(-value):.3g} short of the wanted class somewhere in the room"
             )
-            return short, near_tie
-    return None, near_tie
+        reach = min(reach, Reach.TIE if value <= 0 else Reach.JUST_BEYOND if value <= doubt else Reach.BEYOND)
+    return reach, ""
 
 
 def _doubt(question: Question, row: int, reach: Floats) -> Fraction:

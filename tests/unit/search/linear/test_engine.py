@@ -121,17 +121,27 @@ def test_one_way_features_and_forced_moves():
         ([[1.0, 2.0]], (Feature("x0", immutable=True), Feature("x1", immutable=True)), "move"),
         ([[1.0, 0.0]], (Feature("x0", immutable=True), Feature("x1")), "move"),
         ([[1.0, 1.0]], (Feature("x0", lower=-1, upper=0.1), Feature("x1", lower=-1, upper=0.1)), "short"),
-        ([[1.0, 1.0]], (Feature("x0", lower=-1, upper=0.5), Feature("x1", lower=-1, upper=0.5)), "short"),
         ([[1.0, 1.0]], (Feature("x0", direction="decreasing"), Feature("x1", direction="decreasing")), "short"),
         ([[1.0, 1.0]], (Feature("x0", lower=1.0, direction="decreasing"), Feature("x1")), "direction"),
     ],
 )
 def test_none_exists_says_why(weights, features, word):
-    """The fifth case ends in an exact tie at the best corner: no rounding may hide it."""
     found = ask(linear_model(weights, [-1.0]), Space(features), [0.0, 0.0], Box(0.0))
     assert found.lower_bound == math.inf
     assert found.center is None
     assert word in found.reason
+
+
+@pytest.mark.parametrize(("uppers", "bias"), [((0.5, 0.5), -1.0), ((0.1, 0.2), -0.3)])
+def test_a_tie_at_the_best_corner_is_left_open(uppers, bias):
+    """0.5 + 0.5 - 1 is a tie, 0.1 + 0.2 - 0.3 is positive by a rounding: both are too close to prove anything."""
+    model = linear_model([[1.0, 1.0]], [bias])
+    space = Space(tuple(Feature(f"x{i}", lower=-1, upper=upper) for i, upper in enumerate(uppers)))
+    found = ask(model, space, [0.0, 0.0], Box(0.0))
+    assert bool(model.scores(np.array([uppers]))[0, 0] > 0.0) == (bias == -0.3)
+    assert found.center is None
+    assert found.lower_bound < math.inf
+    assert "rounding" in found.reason
 
 
 def test_contradictory_classes_without_bounds():
