@@ -140,3 +140,13 @@ def test_a_room_for_a_probability_takes_one_number(room: type[Box] | type[Ball] 
             room.for_probability(probability, 0.1, n=3)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="n="):
         room.for_probability(0.9, 0.1, n=10**400)
+
+
+@pytest.mark.parametrize("n", [3, 10, 100])
+def test_diamonds_for_probabilities_next_to_one(n: int) -> None:
+    """The safety margin of the quadrature is no limit: 1 - 1e-15 has a radius, larger than that of 1 - 1e-11."""
+    radii = [float(chance.radius(p, 1.0, n, "l1")) for p in (1.0 - 1e-11, 1.0 - 1e-13, math.nextafter(1.0, 0.0))]
+    assert radii[0] < radii[1] < radii[2] < 3.0 * radii[0]
+    assert chance.probability(radii[1], 1.0, n, "l1") >= 1.0 - 1.01e-13
+    corners = float(special.erfc(radii[2] / math.sqrt(2.0 * n)))  # one of the 2^n faces is passed at least this often
+    assert corners < 1e-15

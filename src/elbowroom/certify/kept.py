@@ -22,7 +22,7 @@ CALLED_EXACT: Final = 1e-9  # what may lie between the bounds of a probability t
 def kept_probability(
     model: Model, target: Target, slip: Slip, room: Body | None, tolerance: float, time_limit: float
 ) -> KeptProbability:
-    """Bounds on P(the slipped centre has the wanted class), at most ``tolerance`` apart unless time runs out first."""
+    """Bounds on P(the slipped centre has the wanted class), at most ``tolerance`` apart, or with the reason why not."""
     began = time.perf_counter()
     if room is not None:
         check_known(room.shape, SHAPES, "the chance to stay inside the room")
@@ -37,12 +37,12 @@ def kept_probability(
 
             masses = kept_trees(model, index, slip, tolerance, time_limit)
             lower, upper, exact = masses.good - masses.error, 1.0 - masses.bad + masses.error, masses.decided
-            ranges = masses.ranges
+            ranges, why = masses.ranges, masses.why
         case LinearModel():
             from elbowroom.certify.kept_linear import kept_linear
 
             bounds = kept_linear(model, index, slip, tolerance, began + time_limit)
-            lower, upper, exact, ranges = bounds.lower, bounds.upper, bounds.exact, 1
+            lower, upper, exact, ranges, why = bounds.lower, bounds.upper, bounds.exact, 1, bounds.why
         case ReluNetwork() | ObliqueEnsemble():
             raise UnsupportedModel(
                 f"{model.info.source}: the chance of keeping a class is computed for trees and linear models; for this "
@@ -55,4 +55,5 @@ def kept_probability(
     lower = float(min(lower, 1.0))
     upper = float(np.clip(upper, lower, 1.0))
     exact = exact and upper - lower <= CALLED_EXACT  # slips as small as the last digits of the centre are all rounding
-    return KeptProbability(lower, upper, exact, inside, ranges, time.perf_counter() - began)
+    reason = "" if exact or upper - lower <= tolerance else why
+    return KeptProbability(lower, upper, exact, inside, ranges, time.perf_counter() - began, reason)

@@ -8,64 +8,91 @@ The other columns (clipped or whole) are put on a grid of width h, once rounded 
 is the convolution of their distributions: P(A_down + normal >= -mu) <= P <= P(A_up + normal >= -mu). Mass that leaves
 the grid counts against the lower and for the upper bound.
 
-With several rivals the bounds of the single ones are joined: 1 - sum (1 - p_r) <= P <= min p_r.
+With several rivals the bounds of the single ones are joined: 1 - sum (1 - p_r) <= P <= min p_r. Where that is not close
+enough, rivals that hardly ever win are left out, at the price of the chance that they do, and the others are taken
+together (see `kept_rivals`).
 """
 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
 from scipy import signal, special
 
+from elbowroom.certify.kept_rivals import SHARE, AffineRows, kept_rivals
 from elbowroom.certify.slips import PHI_ERROR, REACH, Slip
 from elbowroom.models import LinearModel
 from elbowroom.models.margins import linear_margins
-from elbowroom.numerics import EPS, Floats
+from elbowroom.numerics import EPS, Floats, Ints
 
 HALF_GRIDS: Final = (2**12, 2**14, 2**16, 2**18)  # points on either side of 0, finer until the bounds are close
 FEW_COLUMNS: Final = 20  # this many are done regardless of time
 NO_CLIPPING: Final = 1e-13  # a column that is clipped with less than this probability counts as normal
+FINEST: Final = "the finest grid was used"
+ROUNDING: Final = "only rounding lies between the bounds"
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """A probability between two numbers. ``exact``: only rounding lies between them. ``final``: no grid was used."""
+    """A probability between two numbers. ``exact``: only rounding lies between them. ``final``: no grid was used. ``why``
+    says what kept them from coming closer."""
 
     lower: float
     upper: float
     exact: bool
     final: bool
+    why: str = ""
+
+    def within(self, lower: float, upper: float, why: str) -> Bounds:
+        """Both what was known and what is new."""
+        return Bounds(max(self.lower, lower), min(self.upper, upper), False, False, why)
 
 
 def kept_linear(model: LinearModel, target: int, slip: Slip, tolerance: float, deadline: float) -> Bounds:
     """Bounds for all rivals together; finer grids until they are within the tolerance, or the deadline passes."""
+    margins = linear_margins(model, target)
+    affine = margins.affine
+    doubt = affine.error(np.abs(slip.center) + REACH * slip.sigma) + margins.slack
+    rows = AffineRows(affine.weight, affine.bias, doubt)
     bounds = Bounds(0.0, 1.0, False, False)
     for half_grid in HALF_GRIDS:
-        finer = _joined(model, target, slip, half_grid, deadline)
-        if finer.final:
+        single = [
+            _one_rival(rows.weight[r], float(rows.bias[r]), float(doubt[r]), slip, half_grid, deadline)
+            for r in range(doubt.size)
+        ]
+        finer = _joined(single)
+        if finer.final and finer.exact:
             return finer
-        bounds = Bounds(max(bounds.lower, finer.lower), min(bounds.upper, finer.upper), False, False)
-        if bounds.upper - bounds.lower <= tolerance or time.perf_counter() > deadline:
-            break
+        bounds = bounds.within(finer.lower, finer.upper, FINEST)
+        if bounds.upper - bounds.lower <= tolerance:
+            return bounds
+        if time.perf_counter() > deadline:
+            return replace(bounds, why="time ran out")
+        close, unlikely = _close(single, SHARE * tolerance)
+        if close.size > 1:
+            near = AffineRows(rows.weight[close], rows.bias[close], doubt[close])
+            low, high, why = kept_rivals(near, slip, tolerance - unlikely, deadline)
+            return bounds.within(low - unlikely, high, why)
     return bounds
 
 
-def _joined(model: LinearModel, target: int, slip: Slip, half_grid: int, deadline: float) -> Bounds:
-    margins = linear_margins(model, target)
-    affine = margins.affine
-    magnitude = np.abs(slip.center) + REACH * slip.sigma
-    doubt = affine.error(magnitude) + margins.slack
-    single = [
-        _one_rival(affine.weight[r], float(affine.bias[r]), float(doubt[r]), slip, half_grid, deadline)
-        for r in range(margins.slack.size)
-    ]
+def _joined(single: list[Bounds]) -> Bounds:
     lower = 1.0 - sum(1.0 - bounds.lower for bounds in single)
     upper = min(bounds.upper for bounds in single)
     final = all(bounds.final for bounds in single)
-    return Bounds(max(0.0, lower), min(1.0, max(upper, 0.0)), final and len(single) == 1, final)
+    return Bounds(max(0.0, lower), min(1.0, max(upper, 0.0)), final and len(single) == 1, final, ROUNDING)
+
+
+def _close(single: list[Bounds], allowed: float) -> tuple[Ints, float]:
+    """The rivals that count, and the chance that one of the others wins."""
+    wins = np.array([max(0.0, 1.0 - bounds.lower) for bounds in single])
+    order = np.argsort(wins, kind="stable")
+    total = np.cumsum(wins[order])
+    few = int(np.searchsorted(total, allowed, side="right"))
+    return np.sort(order[few:]), float(total[few - 1]) if few else 0.0
 
 
 def _one_rival(weight: Floats, bias: float, doubt: float, slip: Slip, half_grid: int, deadline: float) -> Bounds:

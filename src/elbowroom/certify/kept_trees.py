@@ -47,13 +47,15 @@ _FIRST_RANGES = 1024
 
 @dataclass(frozen=True, eq=False)
 class Masses:
-    """What is proven so far: probabilities of ranges, how far their sums may be off, and whether nothing is open."""
+    """What is proven so far: probabilities of ranges, how far their sums may be off, whether nothing is open, and what
+    keeps the rest from being decided."""
 
     good: float
     bad: float
     error: float
     decided: bool
     ranges: int
+    why: str
 
 
 def kept_trees(model: TreeEnsemble, target: int, slip: Slip, tolerance: float, seconds: float) -> Masses:
@@ -96,16 +98,21 @@ def kept_trees(model: TreeEnsemble, target: int, slip: Slip, tolerance: float, s
             deadline = time.perf_counter() + seconds
             counts[OPEN] = counts[USED] = 1
             continue
-        if state == DONE or time.perf_counter() > deadline:
+        if state == DONE:
+            why = "the other slips lead to scores within rounding of a tie"
+            break
+        if time.perf_counter() > deadline:
+            why = "time ran out"
             break
         if state == FULL:
             if 4 * ranges.low.nbytes > POOL_BYTES:
+                why = f"{counts[RANGES]:,} ranges of cells were not enough, and there is no room for more"
                 break
             ranges = _doubled(ranges)
     # every mass is a product of n_active differences, every total a sum of at most as many masses as there are ranges
     rounding = EPS * (2 * n_active + 2 + int(counts[USED]))
     decided = 1.0 - float(totals[GOOD] + totals[BAD]) <= error + rounding
-    return Masses(float(totals[GOOD]), float(totals[BAD]), error + rounding, decided, int(counts[RANGES]))
+    return Masses(float(totals[GOOD]), float(totals[BAD]), error + rounding, decided, int(counts[RANGES]), why)
 
 
 def prepare_kept() -> None:

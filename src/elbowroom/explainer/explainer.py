@@ -251,7 +251,8 @@ class Explainer:
         ``sigma`` is the standard deviation: a number in units of the scales, or raw units per feature. Immutable
         features and categories do not slip, values beyond a bound are moved to it, whole numbers move by completed
         steps. ``center`` is a row or a `Region`, whose own target and limits then count, and whose room gives the
-        conservative bound ``inside``. The bounds are at most ``tolerance`` apart, unless time runs out first.
+        conservative bound ``inside``. The bounds always hold. They are at most ``tolerance`` apart, or
+        ``reason`` says what prevented it: time, rounding, or too many dimensions (linear models with many close rivals).
         """
         from elbowroom.certify.kept import kept_probability
         from elbowroom.certify.slips import Slip

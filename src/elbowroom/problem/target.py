@@ -37,8 +37,9 @@ class Target:
         """The class index of the label in a model; also checks that the probability can be asked for."""
         found = class_index(info, self.label)
         if found is None:
+            kind = " (a truth value is not a number)" if isinstance(self.label, bool) else ""
             raise InputError(
-                f"target {self.label!r} is not a class of the model; its classes are {listed(info.classes)}"
+                f"target {self.label!r} is not a class of the model{kind}; its classes are {listed(info.classes)}"
             )
         reason = holds_probability(info, self.probability)
         if reason:

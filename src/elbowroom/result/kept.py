@@ -11,7 +11,8 @@ class KeptProbability:
 
     ``exact``: every cell (or the closed form) was evaluated, and only rounding lies between the bounds. ``inside`` is the
     chance that the slip stays in the room of the region that was asked about, the conservative bound of the paper; None
-    if the question was about a point without a room.
+    if the question was about a point without a room. ``reason`` says why the bounds are farther apart than was asked
+    for; it is empty if they are not.
     """
 
     lower: float
@@ -20,6 +21,7 @@ class KeptProbability:
     inside: float | None
     ranges: int  # how many ranges of cells were looked at
     seconds: float
+    reason: str = ""
 
     def __float__(self) -> float:
         return self.lower
@@ -28,4 +30,5 @@ class KeptProbability:
         room = "" if self.inside is None else f"; it stays in the room with probability {self.inside:.6g}"
         if self.exact:
             return f"kept with probability {self.lower:.9g} (exact){room}"
-        return f"kept with a probability between {self.lower:.6g} and {self.upper:.6g} (proven){room}"
+        why = f"; not closer: {self.reason}" if self.reason else ""
+        return f"kept with a probability between {self.lower:.6g} and {self.upper:.6g} (proven){why}{room}"

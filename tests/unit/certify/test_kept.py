@@ -124,7 +124,7 @@ def test_three_classes_against_monte_carlo(model, iris) -> None:
         share = (model.predict(slipped) == model.predict(X[i : i + 1])).mean()
         error = 5 * math.sqrt(max(share * (1 - share), 1e-4) / 40_000)
         assert kept.lower - error <= share <= kept.upper + error
-        assert kept.upper - kept.lower <= 2e-3 or isinstance(model, LogisticRegression)
+        assert kept.upper - kept.lower <= 2e-3
 
 
 def _frame(X: np.ndarray):
