@@ -16,6 +16,7 @@ from typing import Any
 
 OPTIONS: dict[str, dict[str, Any]] = {
     "rows": {"type": int, "help": "instances per cell"},
+    "questions": {"type": int, "help": "how many questions"},
     "limit": {"type": float, "help": "seconds per instance"},
     "data": {"nargs": "+", "help": "data sets of the paper"},
     "models": {"nargs": "+", "help": "kinds or labels of the paper's models: DT RF-100 NN-10x10x10"},
@@ -62,6 +63,7 @@ COMMANDS = [
     Command("startup", "what a new process pays", "startup:run_startup"),
     Command("walk", "files that one call passes through, and changes of file", "walk:run_walk"),
     Command("reuse", "one explainer for twenty rows against twenty explainers", "reuse:run_reuse", "rows"),
+    Command("same", "questions through used and fresh explainers: equal to the bit", "same:run_same", "questions=questions_asked"),
     Command("agreement", "Algorithm 1 on two solvers, the fast engines and brute force: 4,500 questions", "agreement:run_agreement", "rows families norms limit resume"),
     Command("control", "Algorithm 1 on HiGHS and SCIP beside the fast engines, second by second", "control:run_control", "rows limit data models norms solvers resume", "control:summary"),
     Command("heuristic", "one leaf against exact on diabetes, radii .01 to .1", "heuristic:run_heuristic", "rows limit", "heuristic:summary"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,9 +27,9 @@ class _Watcher:
     family: Family
     centers: list[np.ndarray] = field(default_factory=list)
 
-    def attack(self, center: np.ndarray, solver: Chain, seconds: float) -> list[np.ndarray]:
+    def attack(self, center: np.ndarray, solver: Chain, seconds_left: Callable[[], float]) -> list[np.ndarray]:
         self.centers.append(center.copy())
-        return self.family.attack(center, solver, seconds)
+        return self.family.attack(center, solver, seconds_left)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.family, name)
@@ -38,11 +39,11 @@ class _Watcher:
 class _Judge:
     problem: RecourseProblem
 
-    def __call__(self, center: np.ndarray, seconds: float | None = None, /) -> Verdict:
+    def __call__(self, center: np.ndarray, looks: float = np.inf, /) -> Verdict:
         broken = self.problem.why_inadmissible(center)
         if broken is not None:
             return Inadmissible(broken)
-        return certify(self.problem.model, self.problem.target, self.problem.body(center), seconds or 60.0)
+        return certify(self.problem.model, self.problem.target, self.problem.body(center), 60.0, looks)
 
     def about(self, problem: RecourseProblem) -> Accept:
         return _Judge(problem)

@@ -136,7 +136,7 @@ def _rules() -> Iterator[Question]:
 
 
 def answers() -> dict[str, dict[str, Any]]:
-    """Ask everything; explainers are kept, so that memory of earlier questions is at work."""
+    """Ask everything; explainers are kept, and what they have answered before changes nothing."""
     known: dict[int, Explainer] = {}
     found: dict[str, dict[str, Any]] = {}
     for question in questions():

@@ -28,9 +28,9 @@ from elbowroom.search.linear import LinearEngine
 from elbowroom.search.network import NetworkEngine
 from elbowroom.search.trees import TreeEngine
 
-SECONDS = 10.0  # for one verdict, where the engine sets no limit of its own
+SECONDS = 10.0  # for one verdict
 
-Judge: TypeAlias = Callable[[Floats, float | None], Verdict]
+Judge: TypeAlias = Callable[[Floats, float], Verdict]
 
 
 class Referee:
@@ -49,23 +49,22 @@ class Referee:
         self.certificate: Certificate | None = None
         self.distance = math.inf
 
-    def __call__(self, center: Floats, seconds: float | None = None, /) -> Verdict:
+    def __call__(self, center: Floats, looks: float = math.inf, /) -> Verdict:
         center = np.asarray(center, dtype=np.float64) + 0.0
         self.asked.append(center)
         trouble = self.problem.why_inadmissible(center)
         if trouble is not None:
             self.inadmissible.append(center)
             return Inadmissible(trouble)
-        verdict = self.judge(center, seconds)
+        verdict = self.judge(center, looks)
         distance = self.problem.measure(center)
         if isinstance(verdict, Certificate) and distance < self.distance:
             self.center, self.certificate, self.distance = verdict.body.center, verdict, distance
         return verdict
 
-    def true_verdict(self, center: Floats, seconds: float | None = None) -> Verdict:
+    def true_verdict(self, center: Floats, looks: float = math.inf) -> Verdict:
         """What the real judge says, whatever ``judge`` would say."""
-        limit = SECONDS if seconds is None else seconds
-        return certify(self.problem.model, self.problem.target, self.problem.body(center), limit)
+        return certify(self.problem.model, self.problem.target, self.problem.body(center), SECONDS, looks)
 
     def about(self, problem: RecourseProblem) -> Referee:
         """The referee of a related question; what it accepts is not an answer to this one."""

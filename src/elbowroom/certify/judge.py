@@ -21,9 +21,12 @@ from elbowroom.problem.shapes import check_known, is_round
 from elbowroom.result import Verdict
 
 
-def certify(model: Model, target: Target, body: Body, time_limit: float = math.inf) -> Verdict:
+def certify(model: Model, target: Target, body: Body, time_limit: float = math.inf, looks: float = math.inf) -> Verdict:
     """Certificate: every point of the body has the wanted outcome. Counterexample: one of them does not (or is too
-    close to tell in floating point). Undecided: the time limit was reached first."""
+    close to tell in floating point). Undecided: a limit was reached first.
+
+    ``looks`` limits the work: nodes of the judge's search, or shares of a larger one. Whoever asks about many bodies limits
+    looks and not seconds, so that verdicts do not depend on the machine. (Linear models have a limit of their own.)"""
     deadline = time.perf_counter() + time_limit
     match model:
         case LinearModel():
@@ -33,18 +36,18 @@ def certify(model: Model, target: Target, body: Body, time_limit: float = math.i
             return linear.judge_linear(model, target, body, deadline)
         case TreeEnsemble():
             check_body(model, body, trees.SHAPES)
-            return trees.judge_trees(model, target, body, deadline)
+            return trees.judge_trees(model, target, body, deadline, looks)
         case ObliqueEnsemble():
             from elbowroom.certify import oblique
 
             check_body(model, body, oblique.SHAPES)
-            return oblique.judge_oblique(model, target, body, deadline)
+            return oblique.judge_oblique(model, target, body, deadline, looks)
         case ReluNetwork():
             from elbowroom.certify import network
 
             check_body(model, body, network.SHAPES)
             with one_thread():
-                return network.judge_network(model, target, body, deadline)
+                return network.judge_network(model, target, body, deadline, looks)
         case _:
             assert_never(model)
 

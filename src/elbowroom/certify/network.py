@@ -44,12 +44,12 @@ _ASSUMPTIONS = (
 _PRICES = (1e2, 1e6)  # of contradicting decided phases, relative to the largest coefficient
 _ROUNDS = 40  # relaxations per node, each with one more tangent of a ball
 _LITTLE, _PATIENCE = 0.02, 4  # stop after this many rounds that close less than this share of the gap
-_LONGEST_PROGRAM = 10.0  # seconds
+_FEW_NEURONS = 32  # for which a look is counted as one
 _NARROWEST = 1e-7  # inputs are not halved below this share of the region
 _NOISE = 1e-9  # losses below this share of the largest possible one are noise
 _LEAST_WEIGHT = 1e-12  # of a neuron without slope, against the largest: ties are broken by size
 _OUTSIDE = 1e-9  # relative: how far outside its intervals a relaxed point must lie to contradict them
-_OUT_OF_TIME = "the time limit was reached before every part of the region was judged"
+_OUT_OF_TIME = "a limit was reached before every part of the region was judged"
 _ON_THE_BOUNDARY = "a point of the region lies within rounding of the boundary of the class"
 
 
@@ -72,7 +72,7 @@ class _Node:
     intervals: list[Interval]
 
 
-def judge_network(model: ReluNetwork, target: Target, body: Body, deadline: float) -> Verdict:
+def judge_network(model: ReluNetwork, target: Target, body: Body, deadline: float, looks: float = math.inf) -> Verdict:
     """A certificate, a point of the body that is not (safely) of the wanted class, or Undecided with a reason."""
     began = time.perf_counter()
     margins = network_margins(model, target.index(model.info), target.probability)
@@ -80,7 +80,7 @@ def judge_network(model: ReluNetwork, target: Target, body: Body, deadline: floa
     try:
         with np.errstate(over="ignore", invalid="ignore"):  # an overflow makes a bound useless, never wrong
             for inputs in _categories(body):
-                margin = min(margin, _Question(margins.layers, margins.slack, inputs, deadline).settle())
+                margin = min(margin, _Question(margins.layers, margins.slack, inputs, deadline, looks).settle())
     except _Refuted as refuted:
         label = model.info.classes[int(model.info.labels_of(model.scores(refuted.point[None]))[0])]
         near_tie = bool(
@@ -122,9 +122,13 @@ def _outputs(layers: tuple[Affine, ...], point: Floats) -> Floats:
 class _Question:
     """All rivals on one set of inputs."""
 
-    def __init__(self, layers: tuple[Affine, ...], slack: Floats, inputs: InputSet, deadline: float) -> None:
+    def __init__(
+        self, layers: tuple[Affine, ...], slack: Floats, inputs: InputSet, deadline: float, looks: float
+    ) -> None:
         self.layers, self.hidden, self.last = layers, layers[:-1], layers[-1]
         self.inputs, self.deadline = inputs, deadline
+        neurons = sum(layer.bias.size for layer in self.hidden)
+        self.looks = looks * min(1.0, (_FEW_NEURONS / neurons) ** 2)  # a program grows with the square of its neurons
         self.tangents: list[Floats] = []
         phases = [np.zeros(layer.bias.size) for layer in self.hidden]
         intervals = propagate(self.hidden, inputs, phases)
@@ -161,7 +165,8 @@ class _Question:
             value, _, node, bound = heapq.heappop(heap)
             if value >= needed:
                 return min(smallest, value - needed)
-            if time.perf_counter() > self.deadline:
+            self.looks -= 1.0
+            if self.looks < 0.0 or time.perf_counter() > self.deadline:
                 raise _Unsettled(_OUT_OF_TIME)
             bound, point = self._improve(node, rival, bound)
             value = max(value, float(bound.value[0]))
@@ -182,7 +187,8 @@ class _Question:
     def _settle_box(self, rival: int) -> float:
         needed = float(self.needed[rival])
         f = Neuron(self.hidden[0], self.last.weight[rival], float(self.last.bias[rival]))
-        value = BoxSearch(f, needed, self.deadline, lambda point: self._try(point, rival)).settle(self.inputs)
+        search = BoxSearch(f, needed, self.deadline, lambda point: self._try(point, rival), self.looks)
+        value = search.settle(self.inputs)
         match value:
             case Open.TIME:
                 raise _Unsettled(_OUT_OF_TIME)
@@ -203,7 +209,6 @@ class _Question:
         row = self.last.weight[rival]
         for _ in range(_ROUNDS):
             biggest = max(float(np.abs(slope).max()) for slope in bound.slopes)
-            left = min(self.deadline - time.perf_counter(), _LONGEST_PROGRAM)
             relaxed = relax(
                 row,
                 self.hidden,
@@ -212,7 +217,7 @@ class _Question:
                 node.inputs,
                 self.tangents,
                 price=price * (biggest + TINY),
-                seconds=left,
+                seconds=self.deadline - time.perf_counter(),
             )
             if relaxed is None:
                 break

@@ -109,8 +109,16 @@ class _Looked:
 class BoxSearch:
     """Best-first search for a proof of f >= needed on a box."""
 
-    def __init__(self, f: Neuron, needed: float, deadline: float, attempt: Callable[[Floats], None]) -> None:
+    def __init__(
+        self,
+        f: Neuron,
+        needed: float,
+        deadline: float,
+        attempt: Callable[[Floats], None],
+        most_looks: float = np.inf,
+    ) -> None:
         self.f, self.needed, self.deadline, self.attempt = f, needed, deadline, attempt
+        self.most_looks = most_looks
         self.solver = quiet_solver()
         self.looks = 0
 
@@ -129,7 +137,7 @@ class BoxSearch:
                 return float(min(smallest, value))
             if looked.column is None:
                 return Open.PRECISION
-            if time.perf_counter() > self.deadline:
+            if self.looks > self.most_looks or time.perf_counter() > self.deadline:
                 return Open.TIME
             for part in _parts(looked):
                 child = self._look(replace(looked.node, inputs=part))

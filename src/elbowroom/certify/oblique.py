@@ -52,7 +52,9 @@ class _Refuted(Exception):  # noqa: N818 - an outcome, not an error
         self.point, self.margin = point, margin
 
 
-def judge_oblique(model: ObliqueEnsemble, target: Target, body: Body, deadline: float) -> Verdict:
+def judge_oblique(
+    model: ObliqueEnsemble, target: Target, body: Body, deadline: float, looks: float = math.inf
+) -> Verdict:
     """A certificate, a point of the body that is not (safely) of the wanted class, or Undecided with a reason."""
     began = time.perf_counter()
     margins = tree_margins(model, target.index(model.info), target.probability)
@@ -60,7 +62,7 @@ def judge_oblique(model: ObliqueEnsemble, target: Target, body: Body, deadline: 
     try:
         for inputs in _categories(body):
             for rival in range(margins.slack.size):
-                question = _Question(model, margins.value[:, rival], inputs, deadline)
+                question = _Question(model, margins.value[:, rival], inputs, deadline, looks)
                 slack = float(margins.slack[rival])
                 spare = question.settle(float(margins.base[rival]), slack)
                 margin = min(margin, max(0.0, spare + min(slack, 0.0)))  # below 0 it only tells exact sums apart
@@ -90,9 +92,11 @@ def _categories(body: Body) -> Iterator[InputSet]:
 class _Question:
     """One rival on one set of inputs."""
 
-    def __init__(self, model: ObliqueEnsemble, value: Floats, inputs: InputSet, deadline: float) -> None:
+    def __init__(
+        self, model: ObliqueEnsemble, value: Floats, inputs: InputSet, deadline: float, looks: float = math.inf
+    ) -> None:
         self.model, self.leaves, self.value, self.deadline = model, model.leaves, value, deadline
-        self.inputs = inputs
+        self.inputs, self.looks = inputs, looks
         self.error = 2.0 * model.split_error(inputs.magnitude)
         if not np.isfinite(self.error).all():
             raise _Unsettled("the dot products overflow float64 inside the region")
@@ -107,8 +111,9 @@ class _Question:
     # ---- one branch ---------------------------------------------------------------------------------------------------
     def _visit(self, inputs: InputSet, chosen: dict[int, int]) -> None:
         """``chosen`` maps trees to leaves; their polyhedra and the inputs make the branch."""
-        if time.perf_counter() > self.deadline:
-            raise _Unsettled("the time limit was reached before every joint leaf was judged")
+        self.looks -= 1.0
+        if self.looks < 0.0 or time.perf_counter() > self.deadline:
+            raise _Unsettled("a limit was reached before every joint leaf was judged")
         reachable = self._reachable(inputs)
         options = [
             np.array([chosen[k]]) if k in chosen else reachable[self._slice(k)] for k in range(self.leaves.n_trees)

@@ -23,6 +23,7 @@ from elbowroom.numerics import Floats
 from elbowroom.problem import Shape
 from elbowroom.problem.shapes import is_round
 
+_MOST_STEPS = 100_000  # of the simplex method in one program
 _OUTSIDE = 1e-7  # how far outside the ball, relatively, a solution may lie before another tangent is added
 
 
@@ -238,6 +239,7 @@ def _minimize(
     solver = highspy.Highs()  # type: ignore[no-untyped-call]
     solver.setOptionValue("output_flag", False)
     solver.setOptionValue("threads", 1)
+    solver.setOptionValue("simplex_iteration_limit", _MOST_STEPS)
     solver.setOptionValue("time_limit", max(seconds, 0.01))
     none = np.zeros(0, dtype=np.int32)
     solver.addCols(cost.size, cost, low, high, 0, none, none, np.zeros(0))

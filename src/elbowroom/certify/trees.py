@@ -68,17 +68,18 @@ def prepare_trees() -> None:
         judge_trees(model, Target(0), body, math.inf)
 
 
-def judge_trees(model: TreeEnsemble, target: Target, body: Body, deadline: float) -> Verdict:
-    """A certificate, a point of the body that is not (safely) of the wanted class, or Undecided after the deadline."""
+def judge_trees(model: TreeEnsemble, target: Target, body: Body, deadline: float, looks: float = math.inf) -> Verdict:
+    """A certificate, a point of the body that is not (safely) of the wanted class, or Undecided after the deadline or that
+    many looks for a rival."""
     began = time.perf_counter()
     margins = _margins(model, target.index(model.info), target.probability)
     cells = Cells.of(model, body)
     margin = math.inf
     for rival in range(margins.slack.size):
         value, base, slack = margins.value[:, rival], float(margins.base[rival]), float(margins.slack[rival])
-        found = _smallest_margin(cells, body, value, base, slack, deadline)
+        found = _smallest_margin(cells, body, value, base, slack, deadline, looks)
         if found is None:
-            return Undecided("the time limit was reached before every cell of the region was judged", _since(began))
+            return Undecided("a limit was reached before every cell of the region was judged", _since(began))
         if isinstance(found, np.ndarray):
             return _counterexample(model, margins, found, rival, began)
         margin = min(margin, max(0.0, found + min(slack, 0.0)))  # a slack below 0 only tells exact sums apart
@@ -88,7 +89,7 @@ def judge_trees(model: TreeEnsemble, target: Target, body: Body, deadline: float
 
 
 def _smallest_margin(
-    cells: Cells, body: Body, value: Floats, base: float, slack: float, deadline: float
+    cells: Cells, body: Body, value: Floats, base: float, slack: float, deadline: float, looks: float
 ) -> float | Floats | None:
     """A lower bound >= 0 on margin - slack over the body, or a point where it is negative, or None: out of time."""
     order, tree_start = _by_value(cells, value)
@@ -134,7 +135,8 @@ def _smallest_margin(
                 return point
         elif state == CROWDED:
             stack = stack._replace(pool=np.concatenate([stack.pool, np.zeros_like(stack.pool)]))
-        if time.perf_counter() > deadline:
+        looks -= 1.0
+        if looks <= 0.0 or time.perf_counter() > deadline:
             return None
 
 

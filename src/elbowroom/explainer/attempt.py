@@ -37,15 +37,14 @@ class CertifyingReferee:
     def center(self) -> Floats | None:
         return None if self.certificate is None else self.certificate.body.center
 
-    def __call__(self, center: Floats, seconds: float | None = None, /) -> Verdict:
-        """Judge a candidate within the given number of seconds; the best accepted one is the answer."""
+    def __call__(self, center: Floats, looks: float = math.inf, /) -> Verdict:
+        """Judge a candidate within a number of looks; the best accepted one is the answer."""
         center = np.asarray(center, dtype=np.float64) + 0.0
-        left = max(self.clock.remaining, MOMENT)
-        seconds = left if seconds is None else min(left, max(seconds, 0.0))
         trouble = self.problem.why_inadmissible(center)
         if trouble is not None:
             return Inadmissible(trouble)
-        verdict = certify(self.problem.model, self.problem.target, self.problem.body(center), seconds)
+        left = max(self.clock.remaining, MOMENT)
+        verdict = certify(self.problem.model, self.problem.target, self.problem.body(center), left, looks)
         if isinstance(verdict, Certificate):
             distance = self.problem.measure(center)
             if distance < self.distance:

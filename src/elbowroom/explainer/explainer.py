@@ -230,8 +230,8 @@ class Explainer:
         problem = self._about(values, ROOM_OF_NORM[norm](1.0), target, None)
         shape, clock = problem.walls.shape, Clock(seconds)
 
-        def accept(body: Body, seconds: float) -> Verdict:
-            return certify(self.model, problem.target, body, seconds)
+        def accept(body: Body, seconds: float, looks: float) -> Verdict:
+            return certify(self.model, problem.target, body, seconds, looks)
 
         return largest_radius(self.model, self._space, values, problem.target, shape, accept, clock)
 
@@ -298,8 +298,8 @@ class Explainer:
             self.model, region.space, region.factual_values, region.room, region.target, region.metric, region.rules
         )
 
-        def accept(body: Body, seconds: float) -> Verdict:
-            return certify(self.model, problem.target, body, seconds)
+        def accept(body: Body, seconds: float, looks: float) -> Verdict:
+            return certify(self.model, problem.target, body, seconds, looks)
 
         return widest_box(region, problem, order, accept, Clock(seconds))
 

@@ -204,7 +204,8 @@ class Region:
 
     # ---- files -----------------------------------------------------------------------------------------------
     def to_json(self, path: str | Path | None = None, *, timings: bool = True) -> str:
-        """The whole answer with its certificate; floats are exact. Equal answers differ only in their ``timings``."""
+        """The whole answer with its certificate; floats are exact. Equal answers differ only in their ``timings``: seconds,
+        and the steps of the trace."""
         from elbowroom.result.schema import write_answer
 
         return _written(write_answer(self, timings), path)
@@ -278,7 +279,8 @@ class NoRegion:
         return _written(no_region_page(self), path)
 
     def to_json(self, path: str | Path | None = None, *, timings: bool = True) -> str:
-        """The whole answer; floats are exact. Equal answers differ only in their ``timings``."""
+        """The whole answer; floats are exact. Equal answers differ only in their ``timings``: seconds, and the steps of the
+        trace."""
         from elbowroom.result.schema import write_answer
 
         return _written(write_answer(self, timings), path)

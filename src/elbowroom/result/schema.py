@@ -57,7 +57,8 @@ KIND_OF: Final = {Region: "region", NoRegion: "no region"}
 
 
 def write_answer(answer: Region | NoRegion, timings: bool = True) -> str:
-    """The document as text. Without ``timings`` all seconds are 0, so that equal answers give equal texts."""
+    """The document as text. Without ``timings`` all seconds are 0 and the trace is empty (when a step is published depends
+    on seconds), so that equal answers give equal texts."""
     document: dict[str, Any] = {
         "format": "elbowroom",
         "schema": VERSION,
@@ -75,7 +76,7 @@ def write_answer(answer: Region | NoRegion, timings: bool = True) -> str:
         "predicted": label_out(answer.predicted, "predicted"),
         "source": answer.source,
         "origin": origin_out(answer.origin),
-        "trace": [_step_out(step, timings) for step in _thinned(answer.trace)],
+        "trace": [_step_out(step) for step in _thinned(answer.trace)] if timings else [],
     }
     if isinstance(answer, Region):
         document |= {
@@ -219,9 +220,9 @@ def _rules_in(top: Reader, space: Space, factual: Floats) -> tuple[tuple[Rule, .
     return rules_in(top.at("rules"), space, factual), True
 
 
-def _step_out(step: Step, timings: bool) -> dict[str, Any]:
+def _step_out(step: Step) -> dict[str, Any]:
     return {
-        "seconds": number_out(step.seconds if timings else 0.0),
+        "seconds": number_out(step.seconds),
         "lower_bound": number_out(step.lower_bound),
         "best_distance": number_out(step.best_distance),
         "certified_radius": None if step.certified_radius is None else number_out(step.certified_radius),

@@ -8,12 +8,14 @@ the judge refuses (a `Counterexample`) is a new cut for the engine. ``clock.repo
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Final, Protocol, TypeAlias
 
 from elbowroom.numerics import TOLERANCES, Floats
+from elbowroom.problem.body import Body
 from elbowroom.problem.conditions import Takes
 from elbowroom.problem.problem import RecourseProblem
 from elbowroom.problem.shapes import Shape, unknown_to
@@ -21,16 +23,20 @@ from elbowroom.result.certificate import Verdict
 from elbowroom.result.status import Step
 
 OnProgress: TypeAlias = Callable[[Step], None]
+AcceptBody: TypeAlias = Callable[[Body, float, float], Verdict]  # the judge of any body, within seconds and looks
+
+LOOKS_PER_SECOND: Final = 100.0  # of the judge, nominally: turns shares of a time limit into numbers of looks
 NEAR_TIES: Final = (
     "near_ties"  # counter of an ending: closer centres than the bound allows are within rounding of a tie
 )
 
 
 class Accept(Protocol):
-    """The judge's verdict on a centre. ``seconds`` limits this one verdict (never beyond the limit of the call), so that
-    one hard candidate does not use up the time of all others."""
+    """The judge's verdict on a centre. ``looks`` limits the work on this one, so that a hard candidate does not use up the
+    time of all others: a number, not seconds, so that the same question gets the same answer on every machine. The time
+    limit of the call holds as well."""
 
-    def __call__(self, center: Floats, seconds: float | None = None, /) -> Verdict: ...
+    def __call__(self, center: Floats, looks: float = math.inf, /) -> Verdict: ...
 
 
 class Referee(Accept, Protocol):

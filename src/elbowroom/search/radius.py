@@ -9,9 +9,8 @@ that this ends with two neighbouring floats, the larger of which lets the witnes
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias, assert_never
+from typing import assert_never
 
 import numpy as np
 
@@ -19,14 +18,12 @@ from elbowroom.models import LinearModel, Model, ObliqueEnsemble, ReluNetwork, T
 from elbowroom.numerics import TOLERANCES, Bools, Floats, from_ordinal, ordinal
 from elbowroom.problem import Body, Shape, Space, Target, Walls
 from elbowroom.problem.shapes import check_known
-from elbowroom.result import Certificate, Counterexample, RadiusResult, Verdict
-from elbowroom.search.contract import Clock
-
-AcceptBody: TypeAlias = Callable[[Body, float], Verdict]  # the judge, with a time limit in seconds
+from elbowroom.result import Certificate, Counterexample, RadiusResult
+from elbowroom.search.contract import LOOKS_PER_SECOND, AcceptBody, Clock
 
 SHAPES = (Shape.BOX, Shape.BALL, Shape.DIAMOND)
 _LINEAR_GAP = 1e-12
-_SHARES = (0.1, 0.3, 1.0)  # of the remaining time, for one radius
+_SHARES = (0.1, 0.3, math.inf)  # of what the judge nominally does in the time limit, for one radius
 _DOUBTED_GAP = 0.02  # relative; how close to a radius that the judge could not settle the search still climbs
 _OUTWARDS = 1e-9  # relative: more than the rounding of a norm
 _LARGEST = 2.0**40  # in units of the scales; a class that holds farther out is called unbounded above
@@ -57,7 +54,7 @@ def largest_radius(
             search.lower = math.inf
         else:
             search.enclose()
-            for share in _SHARES:  # what the judge could not settle is asked again, with more time
+            for share in _SHARES:  # what the judge could not settle is asked again, with more looks
                 search.doubted, search.share = math.inf, share
                 search.close(_gap(model), finite=isinstance(model, TreeEnsemble))
                 if search.doubted == math.inf:
@@ -163,8 +160,9 @@ class _Bracket:
         self.share = _SHARES[0]
 
     def ask(self, radius: float) -> None:
-        """One radius gets a share of the time: what is not settled in it leaves time for smaller ones."""
-        verdict = self.accept(self.rooms.body(radius), max(self.clock.remaining * self.share, 0.0))
+        """One radius gets a share of the looks: what is not settled in them leaves time for smaller ones."""
+        looks = LOOKS_PER_SECOND * self.clock.time_limit * self.share
+        verdict = self.accept(self.rooms.body(radius), max(self.clock.remaining, 0.0), looks)
         if isinstance(verdict, Certificate):
             self.lower = max(self.lower, radius)
         elif isinstance(verdict, Counterexample):

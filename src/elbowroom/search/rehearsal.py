@@ -26,7 +26,7 @@ class Prompter:
     def __init__(self) -> None:
         self.asked = 0
 
-    def __call__(self, center: Floats, seconds: float | None = None, /) -> Verdict:
+    def __call__(self, center: Floats, looks: float = math.inf, /) -> Verdict:
         self.asked += 1
         return Counterexample(center, 0, -1.0, 0.0) if self.asked == 1 else Undecided("only a rehearsal")
 

@@ -18,9 +18,10 @@ those that the answer changes, then the rest.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, TypeAlias, assert_never
+from typing import Final, assert_never
 
 import numpy as np
 
@@ -39,20 +40,16 @@ from elbowroom.result import (
     Side,
     Status,
     Undecided,
-    Verdict,
     Widening,
 )
 from elbowroom.result.widening import OPEN_FROM
-from elbowroom.search.contract import Clock
+from elbowroom.search.contract import LOOKS_PER_SECOND, AcceptBody, Clock
 from elbowroom.search.ladders import FAR, EveryFloat, EveryWhole, Ladder, Listed, cell_widths, horizon, width_to
-
-AcceptBody: TypeAlias = Callable[[Body, float], Verdict]  # the judge, with a time limit in seconds
 
 SHAPES: Final = (Shape.BOX,)
 _FIRST_LEVEL: Final = 2.0**-7  # in units of the scales
 _CLOSE: Final = 1e-3  # in units of the scales: how near to a refused width the slow judges are asked
-_SHARE: Final = 0.2  # of the time left for growing: one question to the judge
-_CHECK_SHARE: Final = 0.5  # of the remaining time: the certificate of a whole box
+_SHARE: Final = 0.2  # of what the judge nominally does in the time limit: one question to him
 _RESERVE: Final = 0.3  # of all time: kept for the last certificate, where growing asks about parts only
 
 
@@ -120,7 +117,7 @@ class _Growth:
 
     def _first(self, region: Region) -> Certificate:
         """The region as it is must hold for this model."""
-        verdict = self.accept(self.body, self.clock.remaining)
+        verdict = self.accept(self.body, self.clock.remaining, math.inf)
         match verdict:
             case Certificate():
                 return verdict
@@ -223,7 +220,7 @@ class _Growth:
         asked = _new_part(self.body, body, climb.column, climb.sign) if self.exact else body
         known = self._known(asked)
         if known is None:
-            verdict = self.accept(asked, max(self._left * _SHARE, 0.0))
+            verdict = self.accept(asked, max(self._left, 0.0), LOOKS_PER_SECOND * self.clock.time_limit * _SHARE)
             if isinstance(verdict, Certificate):
                 climb.at, self.down, self.up, self.body = rung, down, up, body
                 if not self.exact:
@@ -246,8 +243,7 @@ class _Growth:
         """Have the whole box certified; if that fails, go back to the last one that was."""
         if all(climb.at == climb.kept for climb in self.climbs):
             return True
-        share = _CHECK_SHARE if self._left > 0.0 else 1.0
-        verdict = self.accept(self.body, max(self.clock.remaining * share, 0.0))
+        verdict = self.accept(self.body, max(self.clock.remaining, 0.0), math.inf)
         if isinstance(verdict, Certificate):
             self._keep(verdict)
             return True

@@ -65,21 +65,22 @@ def test_related_questions_do_not_count() -> None:
     assert one.clock.best_distance == math.inf
 
 
-def test_a_verdict_gets_what_is_left_or_less(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_verdict_gets_the_seconds_that_are_left_and_the_looks_that_are_given(monkeypatch: pytest.MonkeyPatch) -> None:
     limits: list[float] = []
+    given: list[float] = []
 
-    def judge(model: object, target: object, body: Body, seconds: float) -> Verdict:
+    def judge(model: object, target: object, body: Body, seconds: float, looks: float) -> Verdict:
         limits.append(seconds)
+        given.append(looks)
         return Undecided("not today")
 
     monkeypatch.setattr(attempt, "certify", judge)
     one = begun(half_line(), 10.0)
     one.referee(at(2.0))
-    one.referee(at(2.0), 0.5)
-    one.referee(at(2.0), 1e9)
-    one.referee.about(one.problem)(at(2.0), 0.25)
-    assert limits[1] == 0.5 and limits[3] == 0.25
-    assert 0.0 < limits[2] <= limits[0] <= 10.0
+    one.referee(at(2.0), 5.0)
+    one.referee.about(one.problem)(at(2.0), 25.0)
+    assert given == [math.inf, 5.0, 25.0]
+    assert 0.0 < limits[2] <= limits[1] <= limits[0] <= 10.0
     begun(half_line(), 0.0).referee(at(2.0))
     assert limits[-1] == 0.05  # a spent clock still leaves a moment: what is found is worth judging
 

@@ -21,8 +21,8 @@ def _radius(model, space, point, shape, target=None, seconds=20.0) -> RadiusResu
     index = int(model.info.labels_of(model.scores(point[None]))[0]) if target is None else target
     clock = Clock(seconds)
 
-    def accept(body, limit):
-        return certify(model, Target(index), body, limit)
+    def accept(body, limit, looks):
+        return certify(model, Target(index), body, limit, looks)
 
     return largest_radius(model, space, point, Target(index), shape, accept, clock)
 
@@ -147,7 +147,7 @@ def test_undecided_leaves_honest_bounds() -> None:
     model = LinearModel(info(1), Affine.exact(np.ones((1, 1)), np.zeros(1)))
     point, clock = np.array([1.0]), Clock(5.0)
 
-    def accept(body, limit):
+    def accept(body, limit, looks):
         width = float(body.upper[0] - body.center[0])
         if width <= 0.25:
             return certify(model, Target(1), body)

@@ -316,7 +316,7 @@ def test_a_judge_who_tires_costs_width_never_truth(boosting) -> None:
     problem = _problem(boosting, region)
     volume = float(np.prod(region.widen().region.body.upper - region.widen().region.body.lower + 1.0))
 
-    def tired(body: Body, seconds: float):
+    def tired(body: Body, seconds: float, looks: float):
         if np.array_equal(body.center, region.body.center) and np.prod(body.upper - body.lower + 1.0) > 0.2 * volume:
             return Undecided("tired")
         return certify(explainer.model, problem.target, body, 10.0)
@@ -333,7 +333,7 @@ def test_an_interrupt_returns_the_last_certified_box(boosting) -> None:
     problem = _problem(boosting, region)
     calls = 0
 
-    def interrupted(body: Body, seconds: float):
+    def interrupted(body: Body, seconds: float, looks: float):
         nonlocal calls
         calls += 1
         if calls == 20:

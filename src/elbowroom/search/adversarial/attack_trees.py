@@ -11,6 +11,8 @@ with leaf bounds cut to what the room can reach: these rows are the convex hull 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from elbowroom.models import Leaves, TreeMargins
@@ -39,13 +41,13 @@ class TreeAttack:
         return np.asarray(np.array(values).reshape(len(points), -1).min(axis=1))
 
     # ---- the adversary --------------------------------------------------------------------------------------------
-    def points(self, center: Floats, solver: Chain, seconds: float) -> list[Floats]:
+    def points(self, center: Floats, solver: Chain, seconds_left: Callable[[], float]) -> list[Floats]:
         body = self.problem.body(center)
         if self.leaves.n_trees == 1:
             return self._single(body)
         found = []
         for rival in range(self.margins.slack.size):
-            found += self._ensemble(body, rival, solver, seconds / self.margins.slack.size)
+            found += self._ensemble(body, rival, solver, seconds_left())
         return [self.deepened(body, p) for p in found[:MOST_SCENARIOS]]
 
     def _single(self, body: Body) -> list[Floats]:

@@ -65,7 +65,7 @@ class LinearFamily:
         self.extra *= EPSILONS.extra_step
         return self.extra <= EPSILONS.most_extra
 
-    def attack(self, center: Floats, solver: Chain, seconds: float) -> list[Floats]:
+    def attack(self, center: Floats, solver: Chain, seconds_left: Callable[[], float]) -> list[Floats]:
         """The lowest point of the room for every rival: by the dual norm if that shows a bad one, otherwise by a
         program."""
         body = self.problem.body(center)
@@ -78,7 +78,7 @@ class LinearFamily:
             builder = Builder()
             y = add_room(builder, body)
             builder.cost[0] = row
-            answer = solver.solve(builder.program(), seconds / len(self.slack))
+            answer = solver.solve(builder.program(), seconds_left())
             if answer.usable and answer.x is not None:
                 point = into_body(body, answer.x[y])
                 if point is not None:

@@ -111,7 +111,7 @@ class NetworkFamily:
         self.extra *= EPSILONS.extra_step
         return self.extra <= EPSILONS.most_extra
 
-    def attack(self, center: Floats, solver: Chain, seconds: float) -> list[Floats]:
+    def attack(self, center: Floats, solver: Chain, seconds_left: Callable[[], float]) -> list[Floats]:
         body = self.problem.body(center)
         found = []
         for rival in range(self.slack.size):
@@ -132,7 +132,7 @@ class NetworkFamily:
                 point = lowest(x)
                 return point is not None and bool(self.spare(point[None])[0] < 0)
 
-            answer = solver.solve(builder.program(), seconds / self.slack.size, enough=bad)
+            answer = solver.solve(builder.program(), seconds_left(), enough=bad)
             point = lowest(answer.x) if answer.usable and answer.x is not None else None
             found += [] if point is None else [point]  # the lowest only: every scenario is another copy of the network
         return found

@@ -122,7 +122,7 @@ class ObliqueFamily:
         return no_leaves_suffice(self.hopeful, self.leaves.offsets)
 
     # ---- the adversary ------------------------------------------------------------------------------------------------
-    def attack(self, center: Floats, solver: Chain, seconds: float) -> list[Floats]:
+    def attack(self, center: Floats, solver: Chain, seconds_left: Callable[[], float]) -> list[Floats]:
         body = self.problem.body(center)
         found: list[tuple[float, Floats]] = []
         rivals = self.margins.slack.size
@@ -131,10 +131,10 @@ class ObliqueFamily:
             for leaf in bad:
                 only = np.zeros(len(self.leaves.value), dtype=bool)
                 only[leaf] = True
-                found += self._deepest(body, only, None, solver, seconds / max(1, bad.size))
+                found += self._deepest(body, only, None, solver, seconds_left())
         else:
             for rival in range(rivals):
-                found += self._deepest(body, self.usable, rival, solver, seconds / rivals)
+                found += self._deepest(body, self.usable, rival, solver, seconds_left())
         found.sort(key=lambda pair: -pair[0])
         return [point for _, point in found[:MOST_SCENARIOS]]
 

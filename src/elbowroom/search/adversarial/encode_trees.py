@@ -71,8 +71,8 @@ class TreeFamily:
         return no_leaves_suffice(self.hopeful, self.leaves.offsets)
 
     # ---- the adversary ------------------------------------------------------------------------------------------------
-    def attack(self, center: Floats, solver: Chain, seconds: float) -> list[Floats]:
-        return self._attack.points(center, solver, seconds)
+    def attack(self, center: Floats, solver: Chain, seconds_left: Callable[[], float]) -> list[Floats]:
+        return self._attack.points(center, solver, seconds_left)
 
     def deepened(self, center: Floats, point: Floats) -> Floats:
         return self._attack.deepened(self.problem.body(center), point)

@@ -23,7 +23,7 @@ class Family(Protocol):
 
     def master(self, scenarios: list[Scenario], stance: Stance, reach: float) -> Master: ...
 
-    def attack(self, center: Floats, solver: Chain, seconds: float) -> list[Floats]:
+    def attack(self, center: Floats, solver: Chain, seconds_left: Callable[[], float]) -> list[Floats]:
         """Points of body(center), deepest first, that are likely bad."""
         ...
 

@@ -18,7 +18,7 @@ from elbowroom.numerics import Floats
 from elbowroom.problem import Ball, Box, Diamond, RecourseProblem
 from elbowroom.result.certificate import Certificate, Counterexample
 from elbowroom.search.adversarial.limits import RADIUS_GAP, RADIUS_STEPS, SECONDS, SECONDS_ON_TREES
-from elbowroom.search.contract import Referee
+from elbowroom.search.contract import LOOKS_PER_SECOND, Referee
 from elbowroom.search.solvers.tolerances import EPSILONS
 
 
@@ -35,7 +35,7 @@ def certified_radius(problem: RecourseProblem, accept: Referee, center: Floats) 
         if left <= 0.0:
             break
         asked = replace(problem, room=replace(room, radius=radius))
-        verdict = accept.about(asked)(center, left)
+        verdict = accept.about(asked)(center, left * LOOKS_PER_SECOND)
         if isinstance(verdict, Certificate):
             good = radius
             if on_trees or radius == room.size:

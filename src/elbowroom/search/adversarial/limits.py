@@ -5,7 +5,8 @@ from __future__ import annotations
 
 # The loop
 SEARCH_SHARE = 0.7  # of the time; the rest is kept for the proof of the lower bound
-FIRST_SHARE = 0.1  # of the time, for the first region
+# For the first region: a share of the nodes that a solver nominally works on in the time limit, whatever its seconds
+FIRST_SHARE, NODES_PER_SECOND, MOST_FIRST_NODES = 0.1, 100.0, 10_000
 FIRST_REACH, REACH_STEP, REACH_STEPS = 1.0, 4.0, 10
 MOST_HARDENINGS = 200  # how often a master's answer may be refused for tolerances alone
 

@@ -26,7 +26,9 @@ from elbowroom.search.adversarial.iterate import certified_radius
 from elbowroom.search.adversarial.limits import (
     FIRST_REACH,
     FIRST_SHARE,
+    MOST_FIRST_NODES,
     MOST_HARDENINGS,
+    NODES_PER_SECOND,
     REACH_STEP,
     REACH_STEPS,
     SEARCH_SHARE,
@@ -124,8 +126,9 @@ class _Loop:
     def _first_region(self) -> None:
         """Something certified before the long search: the paper's heuristic, where there is one."""
         if isinstance(self.problem.model, TreeEnsemble):
-            heuristic = OneLeafEngine(self.solver)
-            found = heuristic.search(self.problem, self.referee, self.clock.part(FIRST_SHARE), 0)
+            nodes = FIRST_SHARE * self.clock.time_limit * NODES_PER_SECOND
+            heuristic = OneLeafEngine(self.solver, max(1, int(min(nodes, MOST_FIRST_NODES))))
+            found = heuristic.search(self.problem, self.referee, self.clock.part(1.0), 0)
             if self.center is not None:
                 self.clock.report(best_distance=self.distance, note=found.method)
 
@@ -174,7 +177,7 @@ class _Loop:
                 return f"the solver's tolerances make the master's answers unusable; {answer.word}"
             return ""
         began = self.clock.seconds
-        points = self.family.attack(center, self.solver, self._seconds_left)
+        points = self.family.attack(center, self.solver, lambda: self._seconds_left)
         self.seconds[f"adversary_seconds_{self.rounds}"] = self.clock.seconds - began
         fresh = self._learn(center, points)
         if not fresh:

@@ -10,6 +10,7 @@ that overlap several leaves are missed, so that nothing is claimed about how far
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -32,10 +33,11 @@ TAKES = Takes(rows=True, most_changes=True)
 
 
 class OneLeafEngine:
-    """A certified region inside one leaf, or none. ``solver`` replaces HiGHS. Keeps nothing between questions."""
+    """A certified region inside one leaf, or none. ``solver`` replaces HiGHS, ``most_nodes`` limits its search. Keeps
+    nothing between questions."""
 
-    def __init__(self, solver: Chain | None = None) -> None:
-        self._solver = solver
+    def __init__(self, solver: Chain | None = None, most_nodes: int | None = None) -> None:
+        self._solver, self._most_nodes = solver, most_nodes
 
     def refuses(self, problem: RecourseProblem) -> str | None:
         return refusal(problem, "the engine for rooms inside one leaf", SHAPES, TAKES)
@@ -56,7 +58,7 @@ class OneLeafEngine:
         else:
             solver = self._solver or Chain([open_solver(SolverName.HIGHS)])
             method = f"one joint leaf on {solver.name}"
-            candidates = _solutions(family, solver, clock)
+            candidates = _solutions(family, solver, clock, self._most_nodes)
         for center in candidates:
             if clock.remaining <= 0.0:
                 return Ending(method, 0.0, "the time limit was reached before a leaf was found")
@@ -124,7 +126,7 @@ def _few_changes(problem: RecourseProblem, center: Floats) -> bool:
     return most is None or int(problem.changed(center).sum()) <= most
 
 
-def _solutions(family: TreeFamily, solver: Chain, clock: Clock) -> list[Floats]:
+def _solutions(family: TreeFamily, solver: Chain, clock: Clock, most_nodes: int | None) -> list[Floats]:
     """The program's answer; where tolerances spoil it, its combination of leaves is excluded and the next one sought."""
     problem = family.problem
     copy = whole_room(problem, family)
@@ -138,7 +140,7 @@ def _solutions(family: TreeFamily, solver: Chain, clock: Clock) -> list[Floats]:
             if math.isinf(reach) and family.needs_reach:
                 break
             master = family.assembled([copy], Stance.ASK, reach)
-            answer = solver.solve(master.program, clock.remaining)
+            answer = solver.solve(replace(master.program, most_nodes=most_nodes), clock.remaining)
             if not answer.usable or answer.x is None:
                 break
             center = master.decode(answer.x)

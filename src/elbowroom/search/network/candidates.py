@@ -12,7 +12,7 @@ from elbowroom.models.network import ReluNetwork
 from elbowroom.numerics import Floats
 from elbowroom.problem import RecourseProblem
 from elbowroom.result import Certificate, Counterexample, Inadmissible, Undecided
-from elbowroom.search.contract import Clock, Referee
+from elbowroom.search.contract import LOOKS_PER_SECOND, Clock, Referee
 from elbowroom.search.network.attack import find_weak_points
 from elbowroom.search.network.limits import (
     A_FEW_SECONDS,
@@ -51,11 +51,11 @@ class NetworkSearch:
     rounding: float = 0.0  # how far computed margins may be from real ones within the present cutoff
     counters: dict[str, float] = field(default_factory=dict)
     undecided: str = ""
-    undecided_seconds: float = 0.0
+    undecided_looks: float = 0.0
     safety: float = 0.0  # margin that candidates aim for: the judge's work grows as margins shrink
     surprises: int = 0  # centres that the judge refuted although no attack had found anything
     refuted: bool = False  # the centre offered last has a point of another class in its room
-    pending: list[Floats] = field(default_factory=list)  # not decided by the judge in their slice of time
+    pending: list[Floats] = field(default_factory=list)  # not decided by the judge in their share of looks
     _refused: set[bytes] = field(default_factory=set)
     _late: bool = False  # a candidate came after the time limit
 
@@ -139,22 +139,23 @@ class NetworkSearch:
         return first and self.best is None
 
     def _slice(self) -> float:
-        """Seconds for the next verdict."""
-        left = self.clock.remaining
-        seconds = min(LARGEST_SLICE * left, max(SLICE * left, A_FEW_SECONDS))
-        return max(min(seconds, UNDECIDED_SHARE * self.clock.time_limit - self.undecided_seconds), SHORTEST_SLICE)
+        """Looks for the next verdict: of what the judge nominally does in the time limit, never of the time that is left."""
+        limit, used = self.clock.time_limit, self.undecided_looks / LOOKS_PER_SECOND
+        seconds = min(LARGEST_SLICE * limit, max(SLICE * limit, A_FEW_SECONDS))
+        return LOOKS_PER_SECOND * max(min(seconds, UNDECIDED_SHARE * limit - used), SHORTEST_SLICE)
 
     def reconsider(self) -> None:
-        """Ask again about the centres that needed more than their slice, nearest first, with most of what is left."""
+        """Ask again about the centres that needed more than their slice, nearest first; the last one may take what is left."""
         waiting, self.pending = sorted(self.pending, key=self.problem.measure), []
         for k, center in enumerate(waiting):
             if self.clock.expired or self.problem.measure(center) >= self.best_distance:
                 return
-            self._judge(center, self.clock.remaining * (1.0 if k == len(waiting) - 1 else SECOND_LOOK))
+            second = SECOND_LOOK * self.clock.time_limit * LOOKS_PER_SECOND
+            self._judge(center, np.inf if k == len(waiting) - 1 else second)
 
-    def _judge(self, center: Floats, seconds: float) -> bool:
+    def _judge(self, center: Floats, looks: float) -> bool:
         self.count("verdicts")
-        verdict = self.referee(center, seconds)
+        verdict = self.referee(center, looks)
         match verdict:
             case Certificate():
                 self.clock.report(best_distance=self.best_distance)
@@ -165,9 +166,8 @@ class NetworkSearch:
                 self.refuted = verdict.label != self.problem.target.label
             case Undecided():
                 self.undecided = verdict.reason
-                self.undecided_seconds += verdict.seconds
-                if verdict.seconds >= 0.9 * seconds:
-                    self.pending.append(center)
+                self.undecided_looks += looks
+                self.pending.append(center)
             case Inadmissible():
                 pass  # `offer` asks about admissible centres only
             case _:

@@ -20,12 +20,12 @@ MORE = 3.0  # times the margin aimed for after a refusal
 MISSED = 1e-9  # a margin counts as missed by more than this
 VIOLATED = -1e-7  # below this margin a scenario is violated; the safety margin of incumbents has the same size
 
-# Time for verdicts
-# One verdict gets a tenth of the time that is left, or a quarter where that is only seconds; all that end without a
-# decision get a third of the limit together, then only moments: the search for a bound needs time as well.
+# Looks for verdicts, as shares of what the judge nominally does in the time limit
+# One verdict gets a tenth of it, or a quarter where that is only seconds; all that end without a decision get a third
+# together, then only moments: the search for a bound needs time as well.
 SLICE, LARGEST_SLICE, A_FEW_SECONDS, SHORTEST_SLICE = 0.1, 0.25, 4.0, 0.5
 UNDECIDED_SHARE = 0.3
-SECOND_LOOK = 0.7  # share of the time left for a centre that needed more than its slice, while others wait as well
+SECOND_LOOK = 0.7  # for a centre that needed more than its slice, while others wait as well
 
 # Attacks
 THOROUGH, FLIPS = 24, 6  # attacks with this many starts go on input by input from this many points

@@ -25,6 +25,7 @@ class Program:
     row_upper: Floats
     norms: tuple[NormRow, ...] = ()
     constant: float = 0.0
+    most_nodes: int | None = None  # of the solver's search; None: as many as the time allows
 
     @property
     def n_columns(self) -> int:

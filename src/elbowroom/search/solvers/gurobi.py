@@ -19,6 +19,7 @@ _CLAIMS = {
     GRB.INF_OR_UNBD: Claim.INFEASIBLE,
     GRB.TIME_LIMIT: Claim.STOPPED,
     GRB.INTERRUPTED: Claim.STOPPED,
+    GRB.NODE_LIMIT: Claim.STOPPED,
     GRB.SUBOPTIMAL: Claim.STOPPED,
 }
 
@@ -43,6 +44,8 @@ class Gurobi:
             model.Params.FeasibilityTol = EPSILONS.feasibility
             model.Params.IntFeasTol = EPSILONS.feasibility
             model.Params.MIPGap = EPSILONS.mip_gap
+            if program.most_nodes is not None:
+                model.Params.NodeLimit = program.most_nodes
             kinds = np.where(program.whole, GRB.INTEGER, GRB.CONTINUOUS)
             x = model.addMVar(program.n_columns, lb=program.lower, ub=program.upper, obj=program.cost, vtype=kinds)
             low, high = np.isfinite(program.row_lower), np.isfinite(program.row_upper)

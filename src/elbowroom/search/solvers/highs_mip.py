@@ -64,6 +64,8 @@ class HighsMip:
             mip_improving_solution_save=True,
             time_limit=max(time_limit, 0.01),
         )
+        if program.most_nodes is not None:
+            highs.setOptionValue("mip_max_nodes", program.most_nodes)
         if highs.passModel(_passed(program, relaxed=False)) == highspy.HighsStatus.kError:
             return Answer(Claim.FAILED, None, -np.inf, "HiGHS refused the program")
         if start is not None:

@@ -36,6 +36,8 @@ class Scip:
         model.setParam("numerics/feastol", EPSILONS.feasibility_scip)
         model.setParam("limits/gap", EPSILONS.mip_gap)
         model.setParam("separating/maxroundsroot", self.ROOT_ROUNDS)
+        if program.most_nodes is not None:
+            model.setParam("limits/nodes", program.most_nodes)
         columns = self._columns(model, program)
         self._rows(model, program, columns)
         if start is not None:

@@ -74,7 +74,6 @@ class Kernels(Protocol):
     schedule: Schedule
     model: Ensemble  # with a flag of its own
     question: Question
-    row: Floats | None  # the factual that regions are grown for, where that matters to the next question
     kind: npt.DTypeLike  # of the ends of ranges
     home: Range
     root_low: Range
@@ -147,9 +146,11 @@ class Drive:
         memory: TreeMemory,
         kernels: Kernels,
         closer: float,
+        most_nodes: float = math.inf,
     ) -> None:
         self.problem, self.referee, self.clock, self.memory = problem, referee, clock, memory
         self.seed, self.kernels, self.closer, self.question = seed, kernels, closer, kernels.question
+        self.most_nodes = most_nodes  # of the main search
         self.n_dims = self.question.home.size
         self.random = np.random.default_rng(seed)
         self.nodes = Nodes.of(1024, self.n_dims, kernels.kind)
@@ -176,11 +177,9 @@ class Drive:
 
     # ---- the plan -----------------------------------------------------------------------------------------------------
     def run(self, strategy: Strategy) -> Ending:
-        try:
-            with alarm(self.kernels.model.ended, self.clock.deadline) if self._may_be_late else nullcontext():
-                self._plan(strategy)
-        finally:  # also when interrupted: what was learned stays true
-            self._keep()
+        with alarm(self.kernels.model.ended, self.clock.deadline) if self._may_be_late else nullcontext():
+            self._plan(strategy)
+        self._keep()
         return self._ending(strategy)
 
     @property
@@ -253,7 +252,8 @@ class Drive:
         return stop, nodes
 
     def _search_nodes(self, strategy: Strategy, target: int) -> bool:
-        """The main search up to a number of nodes; False when the run is over."""
+        """The main search up to a number of nodes; False when the run is over (or all nodes allowed are used up)."""
+        target = int(min(target, self.most_nodes))
         while True:
             before, start = self.kernels.nodes, time.perf_counter()
             share = max(1, min(self.share, target - self.main_nodes))
@@ -282,7 +282,7 @@ class Drive:
                 self.reason = "the time limit was reached"
                 return False
             if self.main_nodes >= target and math.isinf(self.kernels.held_key):
-                return True
+                return self.main_nodes < self.most_nodes
 
     def _neighbourhood(self, strategy: Strategy, size: int) -> tuple[int, bool]:
         """Some dimensions free, the others between home and the best centre; nodes used, and whether it was finished."""
@@ -308,9 +308,7 @@ class Drive:
     def _keep(self) -> None:
         regions = self.kernels.regions
         known = slice(int(regions.count[0]))
-        self.memory.learn(
-            regions.low[known], regions.high[known], regions.rival[known], regions.uses[known], self.kernels.row
-        )
+        self.memory.learn(regions.low[known], regions.high[known], regions.rival[known], regions.uses[known])
 
     def _ending(self, strategy: Strategy) -> Ending:
         if self.proven:

@@ -1,4 +1,4 @@
-"""The engine for axis-aligned trees: boxes, balls and diamonds, and what one question teaches the next."""
+"""The engine for axis-aligned trees: boxes, balls and diamonds. The model in cells is kept for the next question."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ TAKES = Takes(most_changes=True)  # only finitely many centres of boxes are sear
 
 
 class TreeEngine:
-    """Trees, forests and boosting. What was learned about a model and a target stays valid for the next row and the next
-    radius, and is kept here."""
+    """Trees, forests and boosting. Only what depends on the model and the target alone is kept from question to question,
+    so that earlier ones change how soon an answer comes, and never the answer; see `memory`."""
 
     def __init__(self, memory: TreeMemory | None = None) -> None:
         self._memory: dict[tuple[int, float | None, bool], TreeMemory] = {}  # the last: hopeful or not
@@ -47,13 +47,13 @@ class TreeEngine:
         that is left is within rounding of a tie, the judge accepts none there: the search goes on among those that can be
         proven, and the bound stays where it is."""
         search = search_of(problem.walls.shape)
-        ending = search(problem, referee, clock, seed, self._memory_for(problem, hopeful=True))
+        ending = search(problem, referee, clock, seed, self._memory_for(problem, hopeful=True).anew())
         near = ending.lower_bound
         if not ending.counters.get(NEAR_TIES) or near >= (1.0 - ending.tolerance) * referee.distance:
             return ending
         clock.ceiling = near
         clock.report(note=f"a centre at distance {near:.6g} is {NEAR_TIE}")
-        rest = search(problem, referee, clock, seed, self._memory_for(problem, hopeful=False))
+        rest = search(problem, referee, clock, seed, self._memory_for(problem, hopeful=False).anew())
         reason = rest.reason
         if math.isinf(rest.lower_bound):
             room = problem.walls.shape.value

@@ -1,12 +1,17 @@
-"""What one row teaches the next.
+"""The model in cells, and what the parts of one search teach each other.
 
-A bad region (a range of cells on which some rival wins everywhere) is a fact about the model, whatever the row, the
-radius or the limits; accepted centres are good starts for rows nearby. Both are kept per model and wanted class, next to
-the model in cells, which costs more than most searches. Regions are handed on to the next question about the same row
-only: they were grown to be cheap for that row to leave, and another row was measured to branch better on its own.
+The model in cells depends on the model and the wanted class alone and costs more than most searches: it is kept from
+question to question. What a search learns is not, although it stays true: a bad region (a range of cells on which some
+rival wins everywhere) or an accepted centre from another question leads the search along another path, to another of the
+centres that count as closest. The same question must get the same answer, whatever was asked before. So lessons are
+handed on within one search only: from box to box where balls look for their first answers.
 """
 
 from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
@@ -21,6 +26,14 @@ from elbowroom.search.trees.cells.dimensions import Dimensions
 from elbowroom.search.trees.cells.gradual import GradualEnsemble, Steps
 from elbowroom.search.trees.cells.leaves import Ensemble
 from elbowroom.search.trees.limits import MAX_CENTERS, MAX_REGIONS
+
+
+@dataclass
+class _Hope:
+    """Whether points within rounding of a tie count as good: asked for, and of use because there may be such points."""
+
+    asked: bool
+    of_use: bool = False
 
 
 class TreeMemory:
@@ -43,14 +56,15 @@ class TreeMemory:
         self.target_index = target_index
         self.probability = probability
         self.dimensions = Dimensions.of(model, space)
-        self._hope = hopeful
-        self.hopeful = False  # until it is known that ties are open
+        self._hope = _Hope(hopeful)
         self._gradual = GradualEnsemble(self._building)
+        self._forget()
+
+    def _forget(self) -> None:
         n_dims = self.dimensions.columns.size
         self.low: Shorts = np.zeros((0, n_dims), np.int32)
         self.high: Shorts = np.zeros((0, n_dims), np.int32)
         self.rival: Ints = np.zeros(0, np.int64)
-        self.row: Floats | None = None  # the factual that the regions were grown for, where that matters
         self.centers: list[Floats] = []
 
     @classmethod
@@ -64,9 +78,14 @@ class TreeMemory:
         """The steps of making the model in cells."""
         margins = tree_margins(self.model, self.target_index, self.probability)
         yield
-        if self._hope and margins.open_ties and margins.hopeful is not None:  # otherwise there is nothing to hope for
-            self.hopeful, margins = True, margins.hopeful
+        if self._hope.asked and margins.open_ties and margins.hopeful is not None:
+            self._hope.of_use, margins = True, margins.hopeful
         return (yield from building(self.model, self.space, self.dimensions, margins))
+
+    @property
+    def hopeful(self) -> bool:
+        """True if ties count as good here; known once the model in cells is made."""
+        return self._hope.of_use
 
     def ready(self, clock: Clock) -> bool:
         """True if the model in cells is made; if not, the time was over first, and the next call goes on."""
@@ -81,6 +100,12 @@ class TreeMemory:
     def ensemble(self, made: Ensemble) -> None:
         self._gradual = GradualEnsemble.of(made)
 
+    def anew(self) -> Self:
+        """The same model in cells, with nothing learned."""
+        made = copy.copy(self)
+        made._forget()
+        return made
+
     def fits(self, problem: RecourseProblem) -> bool:
         """True if what was learned holds for this question: same model, wanted class and kinds of columns."""
         return (
@@ -91,17 +116,11 @@ class TreeMemory:
             and self.space.groups == problem.space.groups
         )
 
-    def learn(self, low: Shorts, high: Shorts, rival: Ints, uses: Ints, row: Floats | None = None) -> None:
+    def learn(self, low: Shorts, high: Shorts, rival: Ints, uses: Ints) -> None:
         """Keep the regions that were of use most often (the newest first among equals)."""
-        self.row = row
         newest_first = np.arange(uses.size)[::-1]
         order = newest_first[np.argsort(-uses[newest_first], kind="stable")][:MAX_REGIONS]
         self.low, self.high, self.rival = low[order].copy(), high[order].copy(), rival[order].copy()
-
-    def regions_for(self, problem: RecourseProblem) -> range:
-        """Which of the kept regions are worth starting from."""
-        same = self.row is None or np.array_equal(self.row, problem.factual)
-        return range(self.rival.size if same else 0)
 
     def remember(self, center: Floats) -> None:
         """Keep an accepted centre."""

@@ -168,7 +168,7 @@ def test_a_judge_that_refuses_everything_gives_no_region_and_no_false_proof():
     model = linear_model([[1.0, 0.5]], [-1.0])
     space = Space.plain(("x0", "x1"))
     for verdict in (Undecided("no time"), Counterexample(np.zeros(2), 0, -1e-3)):
-        found = ask(model, space, [0.0, 0.0], Box(0.1), judge=lambda center, seconds, v=verdict: v)
+        found = ask(model, space, [0.0, 0.0], Box(0.1), judge=lambda center, looks, v=verdict: v)
         assert found.center is None and found.certificate is None
         assert found.lower_bound <= 1.15 * (1 + 1e-12)
         assert found.reason
@@ -177,7 +177,7 @@ def test_a_judge_that_refuses_everything_gives_no_region_and_no_false_proof():
 def test_undecided_about_whole_numbers_is_not_a_proof():
     model = linear_model([[1.0]], [-2.5])
     space = Space((Feature("x0", "integer", 0, 5),))
-    found = ask(model, space, [0.0], Box(0.0), judge=lambda center, seconds: Undecided("no time"))
+    found = ask(model, space, [0.0], Box(0.0), judge=lambda center, looks: Undecided("no time"))
     assert found.center is None
     assert found.lower_bound <= 3.0
 
@@ -204,7 +204,7 @@ def test_nothing_can_move_and_the_row_itself_decides():
     assert proven_distance(ask(good, space, [0.0, 0.0], Box(0.1), target=1)) == 0.0
     refused = ask(bad, space, [0.0, 0.0], Box(0.1), target=1)
     assert (refused.center, refused.lower_bound) == (None, math.inf)
-    open_ = ask(bad, space, [0.0, 0.0], Box(0.1), target=1, judge=lambda center, seconds: Undecided("no time"))
+    open_ = ask(bad, space, [0.0, 0.0], Box(0.1), target=1, judge=lambda center, looks: Undecided("no time"))
     assert (open_.center, open_.lower_bound) == (None, 0.0)
     assert "could not decide" in open_.reason
 

@@ -55,7 +55,7 @@ def test_refusals_are_counted_and_end() -> None:
     """A judge that refuses by a little is met with more margin each time, and a few times only."""
     asked: list[Floats] = []
 
-    def refuse(center: Floats, seconds: float | None) -> Counterexample:
+    def refuse(center: Floats, looks: float) -> Counterexample:
         asked.append(center)
         return Counterexample(center, 0, -1e-6)
 
@@ -69,6 +69,6 @@ def test_refusals_are_counted_and_end() -> None:
 
 
 def test_an_undecided_judge_is_remembered() -> None:
-    found, polisher, _ = polished(np.array([0.6, 0.0]), Box(0.1), lambda center, seconds: Undecided("no time"))
+    found, polisher, _ = polished(np.array([0.6, 0.0]), Box(0.1), lambda center, looks: Undecided("no time"))
     assert found is None
     assert polisher.undecided

@@ -1,4 +1,4 @@
-"""Candidates and the judge's time: slices, second looks, and local search with a trust region."""
+"""Candidates and the judge's looks: slices, second looks, and local search with a trust region."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 
 from elbowroom.problem import Ball, Box, Feature, RecourseProblem, Space
 from elbowroom.result import Certificate, Undecided, Verdict
-from elbowroom.search.contract import Clock
+from elbowroom.search.contract import LOOKS_PER_SECOND, Clock
 from elbowroom.search.network.ascent import climb_and_settle, kick
 from elbowroom.search.network.candidates import NetworkSearch
 from elbowroom.search.network.limits import LARGEST_SLICE, UNDECIDED_SHARE
@@ -17,18 +17,17 @@ from tests.support.small_networks import network, solve, truth_on_a_line
 
 
 class SlowReferee(Referee):
-    """Cannot decide anything in a slice of the time; knows everything when it gets (nearly) all that is left."""
+    """Cannot decide anything in a slice of the looks; knows everything when there is (nearly) no limit."""
 
     def __init__(self, problem: RecourseProblem, clock: Clock) -> None:
         super().__init__(problem)
         self.clock, self.slices = clock, []
 
-    def __call__(self, center: np.ndarray, seconds: float | None = None, /) -> Verdict:
-        assert seconds is not None
-        if seconds < 0.5 * self.clock.remaining:
-            self.slices.append(seconds)
-            return Undecided("too little time", seconds)
-        return super().__call__(center, seconds)
+    def __call__(self, center: np.ndarray, looks: float = np.inf, /) -> Verdict:
+        if looks < 0.5 * self.clock.time_limit * LOOKS_PER_SECOND:
+            self.slices.append(looks / LOOKS_PER_SECOND)
+            return Undecided("too few looks")
+        return super().__call__(center, looks)
 
 
 @pytest.mark.parametrize("hidden", [(4,), (3, 3)])
@@ -51,7 +50,7 @@ def test_a_hard_candidate_gets_a_slice_and_a_second_look(hidden: tuple[int, ...]
 def test_a_judge_that_never_decides_gives_no_answer() -> None:
     rng = np.random.default_rng(6)
     problem = RecourseProblem.ask(network(rng, 2, (4,)), Space.plain(("x0", "x1")), [0.3, -0.4], Box(0.05))
-    never = Referee(problem, lambda center, seconds: Undecided("never", seconds or 0.0))
+    never = Referee(problem, lambda center, looks: Undecided("never"))
     outcome = run_engine(Engine.NETWORK, problem, never, seconds=3.0)
     assert outcome.center is None
     assert np.isfinite(outcome.lower_bound)

@@ -90,7 +90,7 @@ def test_the_aim_has_a_floor() -> None:
 def test_undecided_candidates_do_not_wear_the_aim_away() -> None:
     """A judge that never decides: every candidate asks for less margin, down to the floor and no further."""
     search = search_of(1, features=2)
-    search = replace(search, referee=Referee(search.problem, lambda center, seconds: Undecided("never", 0.0)))
+    search = replace(search, referee=Referee(search.problem, lambda center, looks: Undecided("never", 0.0)))
     tree = ShallowTree(search)
     tree.cutoff = 10.0
     tree.loose = np.inf

@@ -138,7 +138,7 @@ def test_a_judge_that_refuses_everything_gives_no_answer() -> None:
     space = Space(tuple(Feature(f"x{i}", lower=-2, upper=2) for i in range(2)))
     problem = RecourseProblem.ask(model, space, [0.1, 0.2], Box(0.05))
     exact = solve(problem)
-    busy = Referee(problem, lambda center, seconds: Undecided("busy"))
+    busy = Referee(problem, lambda center, looks: Undecided("busy"))
     outcome = run_engine(Engine.NETWORK, problem, busy, seconds=5.0)
     assert outcome.center is None
     assert "busy" in outcome.reason or exact.center is None

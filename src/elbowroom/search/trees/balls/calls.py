@@ -11,7 +11,6 @@ import numpy.typing as npt
 from elbowroom.numerics import Floats, Ints
 from elbowroom.problem import Distance, RecourseProblem
 from elbowroom.search.contract import Clock
-from elbowroom.search.trees.bad.one_hot import one_hot_possible
 from elbowroom.search.trees.balls.candidates.repair import UNFINISHED
 from elbowroom.search.trees.balls.geometry import KIND
 from elbowroom.search.trees.balls.kernels import REPAIRED, TASK, run
@@ -47,7 +46,6 @@ class BallKernels:
         rows_per_split=CHILDREN,
         rows_of_neighbourhood=256,
     )
-    row: Floats | None = None  # regions are handed on whatever the row
 
     def __init__(self, problem: RecourseProblem, clock: Clock, seed: int, memory: TreeMemory, layout: Layout) -> None:
         self.memory, self.layout = memory, layout
@@ -67,10 +65,6 @@ class BallKernels:
         self._longest_call = 0.0  # seconds
         self._repaired = 0
         self._no_nodes = Nodes.of(1, n_dims, np.float64)  # for tasks that have nothing to do with nodes
-        for row in range(memory.rival.size):
-            low, high = memory.low[row].astype(np.int64), memory.high[row].astype(np.int64)
-            if one_hot_possible(self.question, low, high):
-                self._learn(low, high, int(memory.rival[row]))
 
     def _root(self) -> tuple[Floats, Floats]:
         """Limits of every dimension; a free group does not move."""

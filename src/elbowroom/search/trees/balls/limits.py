@@ -53,7 +53,6 @@ NEAR = 1.0  # semi-axes: with more than this left to spend, signed rows were mea
 FILLINGS = 30  # halvings of the level to which an inscribed box is filled up
 
 # Candidates
-STARTS = 4  # earlier answers from which incumbents are pulled
 ALLOWANCE = 1.5  # repairs may cost this times the best: pulling a centre home makes it cheaper
 DIVES = 10
 REPAIRS = 6  # of the centre of a box, the first one plain, the others with noise
@@ -68,4 +67,5 @@ MOST_ROWS = 2000  # of one such program
 WINDOW, SMALLEST_WINDOW = 0.5, 0.005  # semi-axes within which they are true enough
 WORTH_A_PROGRAM = 1e-6  # relative gain that makes another one worthwhile
 BOX_SIZES = (1.0, 0.8, 0.6, 0.4)  # of the boxes, against the box around the room
-BOX_TIME = 0.04  # share of the remaining time for each box
+# Nodes of the search for each of them: words of leaves that they look at together, for a node takes about 12 us per word.
+BOX_WORDS, FEWEST_BOX_NODES, MOST_BOX_NODES = 100_000, 20, 4000

@@ -27,7 +27,6 @@ from elbowroom.search.trees.balls.limits import (
     MOST_TIES,
     REPAIRS,
     SMALLEST_WINDOW,
-    STARTS,
     WINDOW,
     WORTH_A_PROGRAM,
 )
@@ -133,10 +132,8 @@ class Candidates:
 
     # ---- where they come from -----------------------------------------------------------------------------------------
     def dive(self) -> None:
-        """Quick incumbents: earlier answers, moved on where need be; greedy dives, the first one plain, then with noise."""
+        """Quick incumbents: greedy dives, the first one plain, then with noise."""
         drive, kernels = self._drive, self._kernels
-        for center in drive.memory.nearest_centers(drive.problem, STARTS):
-            self._move_on(center[drive.memory.dimensions.columns], 0.0)
         found = kernels.dive(0, drive.best, drive.best_x)
         while found is not None:
             number, x = found

@@ -34,7 +34,6 @@ class BoxKernels:
     def __init__(self, problem: RecourseProblem, clock: Clock, seed: int, memory: TreeMemory, layout: Layout) -> None:
         self._deadline = clock.deadline
         self.model, self.question, self.layout = memory.ensemble.for_one_search(), layout.question, layout
-        self.row: Floats | None = problem.factual
         self.home, self.root_low, self.root_high = self.question.home, layout.root_low, layout.root_high
         n_dims, n_words = self.home.size, self.model.everything.size
         self.schedule = Schedule(
@@ -52,7 +51,7 @@ class BoxKernels:
         )
         self.adversary = Adversary(self.model, n_dims)
         self.regions = Regions.of(self.question)
-        for row in memory.regions_for(problem):
+        for row in range(memory.rival.size):
             low, high = memory.low[row].astype(np.int64), memory.high[row].astype(np.int64)
             if one_hot_possible(self.question, low, high):
                 self._learn(low, high, int(memory.rival[row]))

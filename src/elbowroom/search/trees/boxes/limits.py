@@ -5,7 +5,7 @@ from __future__ import annotations
 CLOSE = 1e-10  # relative: nothing closer by more than this is missed
 
 # Incumbents
-STARTS = 4  # earlier answers from which incumbents are sought
+STARTS = 4  # answers of other boxes of the same search from which incumbents are sought
 STEPS = 200  # of an ascent
 STEPS_AT_ONCE = 4  # between two looks at the clock
 SHORT_LOOK = 300  # sub-ranges the adversary may visit while climbing

@@ -1,6 +1,6 @@
 """Boxes on trees: the closest centre whose whole box is good, proven.
 
-Incumbents are climbed to from home and from earlier answers; a node that is handed over has a nearest centre that is good
+Incumbents are climbed to from home; a node that is handed over has a nearest centre that is good
 by the engine's own sums, and goes to the judge.
 """
 
@@ -27,15 +27,22 @@ from elbowroom.search.trees.question.layout import lay_out
 METHOD = "boxes on trees: best-first over cells"
 
 
-def search_boxes(problem: RecourseProblem, referee: Referee, clock: Clock, seed: int, memory: TreeMemory) -> Ending:
-    """The closest certified box, with a proof that no closer one exists, or what the time limit allowed."""
+def search_boxes(
+    problem: RecourseProblem,
+    referee: Referee,
+    clock: Clock,
+    seed: int,
+    memory: TreeMemory,
+    most_nodes: float = math.inf,
+) -> Ending:
+    """The closest certified box, with a proof that no closer one exists, or what the limits allowed."""
     if not memory.ready(clock):
         return Ending(METHOD, 0.0, NOT_READY, counters={"nodes": 0.0})
     layout = lay_out(problem, memory.dimensions)
     if isinstance(layout, str):
         return Ending(METHOD, math.inf, layout)
     kernels = BoxKernels(problem, clock, seed, memory, layout)
-    drive = Drive(problem, referee, clock, seed, memory, kernels, closer=1.0 - CLOSE)
+    drive = Drive(problem, referee, clock, seed, memory, kernels, 1.0 - CLOSE, most_nodes)
     return drive.run(BoxStrategy(drive, kernels))
 
 
@@ -54,7 +61,7 @@ class BoxStrategy:
         return (self.climb,)
 
     def climb(self) -> None:
-        """Quick incumbents from home and from earlier answers nearby."""
+        """Quick incumbents from home and from what other boxes of the same search found."""
         drive, kernels = self._drive, self._kernels
         starts = [kernels.home.copy()]
         starts += [kernels.layout.nearest(c) for c in drive.memory.nearest_centers(drive.problem, STARTS)]
@@ -99,7 +106,7 @@ class BoxStrategy:
         return verdict
 
     def close(self, nodes: Nodes, stop: int, main: bool) -> Nodes:
-        """Ask about the node's nearest centre; where the judge refuses it, the node goes on without its bad cell."""
+        """Ask about the node's nearest centre; where the judge refuses it, the node is next again, without its bad cell."""
         workspace = self._kernels.workspace
         low, high, x = workspace.low.copy(), workspace.high.copy(), workspace.x.copy()
         verdict = self._offer(x)
@@ -107,5 +114,5 @@ class BoxStrategy:
             if main:
                 self._drive.stop_at_tie(self._kernels.total(x))
         elif isinstance(verdict, Counterexample):
-            push(nodes, low, high, self._drive.bound, 0)
+            push(nodes, low, high, self._kernels.question.constant, 0)
         return nodes

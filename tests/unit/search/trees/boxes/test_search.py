@@ -14,6 +14,7 @@ from elbowroom.problem import Body, Box, LinearRule, RecourseProblem
 from elbowroom.result import Certificate, Counterexample, Undecided, Verdict
 from elbowroom.search.contract import Clock
 from elbowroom.search.trees import TreeMemory
+from elbowroom.search.trees.boxes.search import search_boxes
 from elbowroom.search.trees.cells.build import build_ensemble
 from tests.support.brute import closest
 from tests.support.referee import Engine, Referee, Run, run_engine
@@ -23,10 +24,10 @@ from tests.support.small_questions import hard_question, random_question
 def strict(problem: RecourseProblem, forbidden: Floats) -> Referee:
     """A referee that holds one more point for bad."""
 
-    def judge(center: Floats, seconds: float | None) -> Verdict:
+    def judge(center: Floats, looks: float) -> Verdict:
         if problem.body(center).contains(forbidden[None])[0]:
             return Counterexample(forbidden, "elsewhere", -1.0)
-        return referee.true_verdict(center, seconds)
+        return referee.true_verdict(center, looks)
 
     referee = Referee(problem, judge)
     return referee
@@ -71,7 +72,7 @@ def test_what_the_judge_refuses_is_never_returned_and_the_search_goes_on() -> No
 def test_an_undecided_judge_gives_no_region_and_an_honest_bound() -> None:
     for start in range(0, 1000, 200):
         problem, truth = positive_question(start)
-        outcome = ask(problem, Referee(problem, lambda center, seconds: Undecided("too hard")))
+        outcome = ask(problem, Referee(problem, lambda center, looks: Undecided("too hard")))
         assert outcome.center is None
         assert outcome.lower_bound <= truth
         assert outcome.reason
@@ -91,7 +92,7 @@ def test_a_short_time_limit_keeps_both_bounds_apart_and_true() -> None:
     optimum = problem.measure(best.center)
     clock = Clock(60.0)
 
-    def last_verdict(center: Floats, seconds: float | None) -> Verdict:
+    def last_verdict(center: Floats, looks: float) -> Verdict:
         clock.deadline = clock.start  # the time is over as soon as something is certified
         return Referee(problem).true_verdict(center)
 
@@ -101,23 +102,22 @@ def test_a_short_time_limit_keeps_both_bounds_apart_and_true() -> None:
     assert problem.measure(outcome.center) >= optimum * (1 - 1e-9)
 
 
-def test_an_interrupt_goes_to_the_caller_and_leaves_what_was_learned() -> None:
+def test_an_interrupt_goes_to_the_caller() -> None:
     for seed in range(20):
         problem = hard_question(seed)
         if len(ask(problem).referee.asked) < 2:
             continue
-        memory = TreeMemory.of(problem)
         referee = Referee(problem)
 
-        def judge(center: Floats, seconds: float | None, referee: Referee = referee) -> Verdict:
+        def judge(center: Floats, looks: float, referee: Referee = referee) -> Verdict:
             if len(referee.asked) > 1:
                 raise KeyboardInterrupt
             return referee.true_verdict(center)
 
         referee.judge = judge
         with pytest.raises(KeyboardInterrupt):
-            ask(problem, referee, memory=memory)
-        assert memory.centers
+            ask(problem, referee)
+        assert referee.center is not None
         return
     raise AssertionError("every answer came at once: nothing was tested")
 
@@ -132,30 +132,41 @@ def test_the_same_seed_asks_the_same_questions() -> None:
 
 
 @pytest.mark.parametrize("distance", ["l1", "l2", "linf"])
-def test_memory_changes_the_work_and_not_the_answer(distance: str) -> None:
+def test_a_used_memory_changes_nothing(distance: str) -> None:
     base = hard_question(3, distance=distance)
     memory = TreeMemory.of(base)
     rng = np.random.default_rng(0)
     for radius in (0.05, 0.2, 0.2, 0.3):
         row = base.factual + 0.3 * rng.normal(size=6)
         problem = RecourseProblem.ask(base.model, base.space, row, Box(radius), base.target, distance)
-        fresh, taught = ask(problem), ask(problem, memory=memory)
-        assert (fresh.center is None) == (taught.center is None)
-        if fresh.center is not None and taught.center is not None:
-            assert problem.measure(taught.center) == pytest.approx(problem.measure(fresh.center), rel=1e-9)
-    assert memory.rival.size > 0
+        fresh, used = ask(problem), ask(problem, memory=memory)
+        assert fresh.counters == used.counters and fresh.lower_bound == used.lower_bound
+        assert [x.tobytes() for x in fresh.referee.asked] == [x.tobytes() for x in used.referee.asked]
+    assert memory.rival.size == 0 and not memory.centers
 
 
-def test_regions_are_handed_on_to_the_same_row_only() -> None:
+def test_one_search_may_teach_another_of_its_own() -> None:
     problem = hard_question(3)
     memory = TreeMemory.of(problem)
-    ask(problem, memory=memory)
-    kept = memory.rival.size
-    assert kept > 0
+    search_boxes(problem, Referee(problem), Clock(60.0), 0, memory)
+    assert memory.rival.size > 0 and memory.centers
     wider = RecourseProblem.ask(problem.model, problem.space, problem.factual, Box(0.3), problem.target)
-    other = RecourseProblem.ask(problem.model, problem.space, problem.factual + 0.1, Box(0.3), problem.target)
-    assert len(memory.regions_for(wider)) == kept and len(memory.regions_for(other)) == 0
-    assert ask(other, memory=memory).lower_bound == pytest.approx(ask(other).lower_bound, rel=1e-9)
+    taught = search_boxes(wider, Referee(wider), Clock(60.0), 0, memory)
+    assert taught.lower_bound == pytest.approx(ask(wider).lower_bound, rel=1e-9)
+    blank = memory.anew()
+    assert blank.rival.size == 0 and not blank.centers and memory.centers
+    assert blank.ensemble is memory.ensemble and blank.fits(problem)
+
+
+def test_nodes_can_be_limited() -> None:
+    problem = next(p for p in map(hard_question, range(50)) if ask(p).counters["nodes"] > 20)
+    full = ask(problem)
+    nodes = int(full.counters["nodes"])
+    ending = search_boxes(problem, Referee(problem), Clock(60.0), 0, TreeMemory.of(problem), most_nodes=10)
+    assert ending.counters["nodes"] == 10
+    assert ending.lower_bound <= full.lower_bound
+    allowed = search_boxes(problem, Referee(problem), Clock(60.0), 0, TreeMemory.of(problem), most_nodes=2 * nodes)
+    assert allowed.counters == full.counters and allowed.lower_bound == full.lower_bound
 
 
 def test_a_memory_of_another_target_is_not_used() -> None:
