@@ -121,12 +121,9 @@ class ShallowTree:
                     pairs = [
                         (j, r) for j in range(known, len(search.scenarios)) for r in range(search.network.n_rivals)
                     ]
-                    if not pairs:  # a violation of a scenario that is known already: within rounding of the boundary
-                        self.loose = min(self.loose, bound)
+                if not pairs:  # nothing is violated, or only what is known already: within rounding of the boundary
+                    if self._candidate(node.part, v, x, bound):
                         return
-                elif self._candidate(node.part, v, x, bound):
-                    return
-                else:
                     bounds.refresh()
                     if len(search.scenarios) > known:
                         continue
