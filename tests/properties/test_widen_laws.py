@@ -53,3 +53,28 @@ def test_scaling_and_the_order_of_trees_change_nothing(seed: int, factor: float)
         assert [s.end for s in (*other.lows, *other.highs)] == [s.end for s in (*wide.lows, *wide.highs)]
     assert wide.proved
     assert wide.lows[0].end is not End.OPEN and wide.highs[0].end is not End.OPEN
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10**6))
+def test_one_float_beyond_a_maximal_end_lets_a_bad_point_in(seed: int) -> None:
+    """Cuts and centres from 1e-9 to 1e15 in one column: no width could state most of these ends."""
+    rng = np.random.default_rng(seed)
+    cuts = [rng.choice([-1.0, 1.0], 6) * 10.0 ** rng.uniform(-9, 15, 6) for _ in range(2)]
+    model = random_trees(rng, 2, 4, 3, cuts, base=0.125)
+    row = rng.choice([-1.0, 1.0], 2) * 10.0 ** rng.uniform(-9, 15, 2)
+    label = int(model.info.labels_of(model.scores(row[None]))[0])
+    explainer = Explainer(model, Space(tuple(Feature(f"x{f}", scale=abs(float(row[f]))) for f in range(2))))
+    region = explainer.explain(row, room=Box(0.0), target=label)
+    if not region:
+        return
+    wide = region.widen()
+    body = wide.region.body
+    attack(explainer.predict, body, label, model.cuts)
+    for f in range(2):
+        for side, ends, outwards in ((wide.lows[f], body.lower, -np.inf), (wide.highs[f], body.upper, np.inf)):
+            assert side.end in (End.MAXIMAL, End.OPEN)
+            if side.end is End.MAXIMAL and side.witness is not None:
+                point = side.witness.copy()
+                point[f] = np.nextafter(ends[f], outwards)
+                assert explainer.predict(point[None])[0] != label

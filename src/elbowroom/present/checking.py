@@ -6,8 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import assert_never
 
-import numpy as np
-
 from elbowroom.errors import InputError
 from elbowroom.explainer import Explainer
 from elbowroom.kernels.kernel import PLAIN
@@ -20,7 +18,6 @@ from elbowroom.present.findings import Finding, Outcome, Report, decide, not_che
 from elbowroom.present.numbers import below, exact
 from elbowroom.present.text import MOST_SPOKEN, claim_of, grid, outcome, quoted, rules_text, table_rows
 from elbowroom.present.unchecked import unchecked
-from elbowroom.problem import Body
 from elbowroom.result import Certificate, Counterexample, Inadmissible, NoRegion, Region, Undecided, Verdict
 from elbowroom.result.schema import read_answer
 from elbowroom.result.status import NEAR_TIE
@@ -87,25 +84,12 @@ def _room(region: Region, explainer: Explainer) -> list[Finding]:
     broken = problem.why_inadmissible(region.body.center)
     if broken is not None:
         return [Finding(False, f"the centre may not be an answer: {broken}")]
-    if not _same(problem.body(region.body.center), region.body):
+    if not problem.is_room(region.body):
         return [Finding(False, "the certified set is not the room that was asked for")]
     findings = [Finding(True, "the certified set is the room that was asked for, around an allowed centre")]
     if region.rules:
         findings.append(Finding(True, f"the centre obeys the rules: {rules_text(region)}"))
     return findings
-
-
-def _same(a: Body, b: Body) -> bool:
-    arrays = zip(
-        (a.center, a.lower, a.upper, a.axes, a.whole, *a.free_groups),
-        (b.center, b.lower, b.upper, b.axes, b.whole, *b.free_groups),
-        strict=False,
-    )
-    return (
-        a.shape is b.shape
-        and len(a.free_groups) == len(b.free_groups)
-        and all(np.array_equal(left, right) for left, right in arrays)
-    )
 
 
 # ---- every point ----------------------------------------------------------------------------------------------------

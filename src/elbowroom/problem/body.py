@@ -45,6 +45,18 @@ class Body:
             low[members], high[members] = lower[members], upper[members]
         return cls(center, low + 0.0, high + 0.0, walls.shape, np.array(walls.up), np.array(whole), tuple(free))
 
+    def same_as(self, other: Body) -> bool:
+        """True if both are given by the same numbers."""
+        return (
+            self.shape is other.shape
+            and len(self.free_groups) == len(other.free_groups)
+            and all(np.array_equal(a, b) for a, b in zip(self._numbers, other._numbers, strict=True))
+        )
+
+    @property
+    def _numbers(self) -> tuple[Floats | Bools | Ints, ...]:
+        return (self.center, self.lower, self.upper, self.axes, self.whole, *self.free_groups)
+
     @property
     def moving(self) -> Bools:
         """Columns that can take more than one value inside the region."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
 
@@ -11,13 +11,14 @@ import numpy as np
 
 from elbowroom.errors import InputError
 from elbowroom.models.base import Label, Model
-from elbowroom.numerics import Bools, Floats
+from elbowroom.numerics import Bools, Floats, next_up
 from elbowroom.problem.body import Body
 from elbowroom.problem.conditions import Conditions
 from elbowroom.problem.distances import Distance, Metric
 from elbowroom.problem.kinds import Direction
 from elbowroom.problem.rooms import Room, Walls
 from elbowroom.problem.rules import Rule, check_rules, parse_rules
+from elbowroom.problem.shapes import Shape
 from elbowroom.problem.space import Space
 from elbowroom.problem.target import Target
 from elbowroom.visible import listed
@@ -142,6 +143,18 @@ class RecourseProblem:
     def body(self, center: Floats) -> Body:
         """The room around a centre, clipped to the limits."""
         return Body.around(center, self.walls, self.lower, self.upper, self.space.whole_room, self.space.members)
+
+    def is_room(self, body: Body) -> bool:
+        """True if a body is the room around its own centre. The ends of a widened box may lie between those of its widths
+        and those of the next larger widths: where a centre is much larger than an end, no width states it exactly."""
+        least = self.body(body.center)
+        if body.shape is not Shape.BOX:
+            return least.same_as(body)
+        larger = replace(self.walls, down=next_up(self.walls.down), up=next_up(self.walls.up))
+        most = Body.around(body.center, larger, self.lower, self.upper, self.space.whole_room, self.space.members)
+        inside = (most.lower <= body.lower) & (body.lower <= least.lower) & (least.upper <= body.upper)
+        ends = bool((inside & (body.upper <= most.upper)).all())
+        return ends and least.same_as(replace(body, lower=least.lower, upper=least.upper))
 
     def measure(self, center: Floats) -> float:
         return self.metric(self.factual, center)

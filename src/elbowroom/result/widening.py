@@ -47,9 +47,10 @@ class Side:
 class Widening:
     """``region`` is the certified wide box around the same centre; ``lows`` and ``highs`` say how each side ends.
 
-    A side is maximal given all other sides: moving it alone by the smallest step that a box can state lets a point in
-    that has another class, or that is too close to a tie for a proof. Several sides
-    together may still be traded against each other; ``order`` of `Explainer.widen` does.
+    A side is maximal given all other sides: moving its end alone to the next float (or whole number) lets a point in that
+    has another class, or that is too close to a tie for a proof. Several sides together
+    may still be traded against each other; ``order`` of `Explainer.widen` does. The ends are those of ``region.body``; the
+    room of ``region`` states them as widths, which may fall short of an end by less than the next larger width.
     """
 
     region: Region

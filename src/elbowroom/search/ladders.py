@@ -1,7 +1,7 @@
-"""Ladders of widths: the steps in which one side of a box can grow.
+"""Ladders of ends: the steps in which one side of a box can grow.
 
-Rung 0 is the width at the start. All functions are about the upper side; a lower side is an upper side of the mirrored
-axis. A box states its sides as widths w, and its ends are rounded inwards: the end is the largest float <= c + w.
+Rung 0 is the end at the start. All functions are about the upper side; a lower side is an upper side of the mirrored axis.
+Ends, not widths: where an end is much smaller than the centre, no width reaches every float around it.
 """
 
 from __future__ import annotations
@@ -20,33 +20,33 @@ FARTHEST_VALUE: Final = 2.0**120  # in raw units: models that compute in float32
 
 
 class Ladder(Protocol):
-    """Widths in ascending order, rung 0 .. last."""
+    """Ends in ascending order, rung 0 .. last."""
 
     @property
     def last(self) -> int: ...
 
-    def width(self, rung: int) -> float: ...
+    def end(self, rung: int) -> float: ...
 
-    def upto(self, width: float) -> int:
-        """The last rung of at most this width; 0 if there is none."""
+    def upto(self, end: float) -> int:
+        """The last rung that ends here or before; 0 if there is none."""
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class Listed:
-    """Finitely many widths, one by one."""
+    """Finitely many ends, one by one."""
 
-    widths: Floats
+    ends: Floats
 
     @property
     def last(self) -> int:
-        return self.widths.size - 1
+        return self.ends.size - 1
 
-    def width(self, rung: int) -> float:
-        return float(self.widths[rung])
+    def end(self, rung: int) -> float:
+        return float(self.ends[rung])
 
-    def upto(self, width: float) -> int:
-        return max(int(np.searchsorted(self.widths, width, side="right")) - 1, 0)
+    def upto(self, end: float) -> int:
+        return max(int(np.searchsorted(self.ends, end, side="right")) - 1, 0)
 
 
 @dataclass(frozen=True)
@@ -64,11 +64,11 @@ class EveryFloat:
     def last(self) -> int:
         return int(ordinal(self.final)) - self._origin
 
-    def width(self, rung: int) -> float:
+    def end(self, rung: int) -> float:
         return float(from_ordinal(self._origin + rung))
 
-    def upto(self, width: float) -> int:
-        return min(max(int(ordinal(width)) - self._origin, 0), self.last)
+    def upto(self, end: float) -> int:
+        return min(max(int(ordinal(end)) - self._origin, 0), self.last)
 
 
 @dataclass(frozen=True)
@@ -82,11 +82,11 @@ class EveryWhole:
     def last(self) -> int:
         return math.floor(self.final) - math.floor(self.first)
 
-    def width(self, rung: int) -> float:
+    def end(self, rung: int) -> float:
         return float(math.floor(self.first) + rung) if rung > 0 else self.first
 
-    def upto(self, width: float) -> int:
-        return min(max(math.floor(width) - math.floor(self.first), 0), self.last)
+    def upto(self, end: float) -> int:
+        return min(max(math.floor(end) - math.floor(self.first), 0), self.last)
 
 
 def horizon(center: float, width: float, whole: bool) -> float:
@@ -95,25 +95,20 @@ def horizon(center: float, width: float, whole: bool) -> float:
     return float(math.floor(far)) if whole else far
 
 
-def width_to(center: float, limit: float) -> float:
-    """A width that reaches the limit; boxes are clipped to it."""
-    return float(next_up(limit - center))
-
-
-def cell_widths(cuts: Floats, sign: int, center: float, edge: float, limit: float, whole: bool) -> Floats:
-    """For every cell between ``edge`` and ``limit`` (with the rest of the cell in which the edge lies, without the one
-    that holds the limit): the largest width that ends in it.
-
-    Cells are (a, b] between neighbouring cuts, so upper sides end at cuts and lower ones just above them. The largest
-    width that does not reach beyond b is the last float w with c + w < next(b).
-    """
+def cell_ends(cuts: Floats, sign: int, edge: float, limit: float, whole: bool) -> Floats:
+    """The ends of all cells between ``edge`` and ``limit`` (with the rest of the cell in which the edge lies, without the
+    one that holds the limit). Cells are (a, b] between neighbouring cuts, so upper sides end at cuts and lower ones just
+    above them."""
     lasts = np.floor(cuts) if whole else cuts
     ends = lasts if sign > 0 else -next_value(lasts, whole)
-    ends = np.unique(ends[(ends > edge) & (ends < limit)])
-    if whole:
-        return ends - center
-    widths = np.asarray(next_up(ends) - center)
+    return np.unique(ends[(ends > edge) & (ends < limit)])
+
+
+def widths_within(center: Floats, ends: Floats) -> Floats:
+    """The largest widths that do not reach beyond the ends (upper ones, >= center): the last float w with c + w < next(end),
+    for the end of a room is the largest float <= c + w."""
+    widths = np.maximum(np.asarray(next_up(ends) - center), 0.0)
     for _ in range(2):  # the difference was rounded, and the next value is already too far
-        _, reached = inner_interval(np.full(ends.size, center), np.zeros(ends.size), widths)
-        widths = np.where(reached > ends, next_down(widths), widths)
+        _, reached = inner_interval(center, np.zeros(ends.size), widths)
+        widths = np.where(reached > ends, np.maximum(next_down(widths), 0.0), widths)
     return widths

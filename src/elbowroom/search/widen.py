@@ -1,7 +1,7 @@
 """The widest box around a certified centre.
 
-A box is given by how far it reaches below and above the centre in every column. Each of these sides climbs a ladder of
-widths, and after every climb the judge is asked about what is new:
+A box is given by its two ends in every column. Each of these sides climbs a ladder of ends, and after every climb the judge
+is asked about what is new:
 
 * trees: one rung per cell between cuts (all values of a cell are equal to the model), exact;
 * other families: every float is a rung, every whole number in whole columns.
@@ -27,7 +27,7 @@ import numpy as np
 
 from elbowroom.errors import InputError
 from elbowroom.models import LinearModel, Model, ObliqueEnsemble, ReluNetwork, TreeEnsemble
-from elbowroom.numerics import Floats, next_value
+from elbowroom.numerics import Floats, next_up, next_value
 from elbowroom.problem import Body, Box, RecourseProblem, Shape, Walls
 from elbowroom.problem.parsing import is_sequence, known_names
 from elbowroom.problem.shapes import check_known
@@ -44,11 +44,11 @@ from elbowroom.result import (
 )
 from elbowroom.result.widening import OPEN_FROM
 from elbowroom.search.contract import LOOKS_PER_SECOND, AcceptBody, Clock
-from elbowroom.search.ladders import FAR, EveryFloat, EveryWhole, Ladder, Listed, cell_widths, horizon, width_to
+from elbowroom.search.ladders import FAR, EveryFloat, EveryWhole, Ladder, Listed, cell_ends, horizon, widths_within
 
 SHAPES: Final = (Shape.BOX,)
 _FIRST_LEVEL: Final = 2.0**-7  # in units of the scales
-_CLOSE: Final = 1e-3  # in units of the scales: how near to a refused width the slow judges are asked
+_CLOSE: Final = 1e-3  # in units of the scales: how near to a refused end the slow judges are asked
 _SHARE: Final = 0.2  # of what the judge nominally does in the time limit: one question to him
 _RESERVE: Final = 0.3  # of all time: kept for the last certificate, where growing asks about parts only
 
@@ -109,8 +109,9 @@ class _Growth:
         self.center = region.body.center
         self.exact = isinstance(problem.model, TreeEnsemble)
         self.close = _gap_of(problem.model)
-        self.down, self.up = problem.walls.down.copy(), problem.walls.up.copy()
-        self.body = self._body(self.down, self.up)
+        self.start = region.body.lower, region.body.upper
+        self.low, self.high = np.maximum(region.body.lower, problem.lower), np.minimum(region.body.upper, problem.upper)
+        self.body = self._body(self.low, self.high)
         self.certificate = self._first(region)
         self.bad: list[Floats] = []  # points that the judge refused, each a reason against every box around it
         self.climbs = [c for f in range(self.center.size) for c in (self._climb(f, -1), self._climb(f, 1))]
@@ -139,39 +140,55 @@ class _Growth:
                 assert_never(verdict)
 
     # ---- boxes --------------------------------------------------------------------------------------------------------
-    def _body(self, down: Floats, up: Floats) -> Body:
+    def _body(self, low: Floats, high: Floats) -> Body:
+        """The box between two ends, around the room that widths can state."""
         problem = self.problem
+        down, up = self._widths(low, high)
         walls = Walls(Shape.BOX, down, up, problem.walls.free_groups)
-        return Body.around(
+        room = Body.around(
             self.center, walls, problem.lower, problem.upper, problem.space.whole_room, problem.space.members
         )
+        return replace(room, lower=low + 0.0, upper=high + 0.0)
+
+    def _widths(self, low: Floats, high: Floats) -> tuple[Floats, Floats]:
+        """Of the largest room inside the box; as they were asked for where the box has not grown, and long enough to be
+        clipped where it ends at a bound."""
+        problem, single = self.problem, self.problem.space.group_of < 0
+        sides = (
+            (low, -self.center, -low, problem.lower, self.start[0], problem.walls.down),
+            (high, self.center, high, problem.upper, self.start[1], problem.walls.up),
+        )
+        widths = []
+        for end, center, ends, limit, first, asked in sides:
+            grown = np.where(end == limit, next_up(np.abs(end - self.center)), widths_within(center, ends))
+            widths.append(np.where(single & (end != first), grown, asked))
+        return widths[0], widths[1]
 
     def _moved(self, climb: _Climb, rung: int) -> tuple[Floats, Floats]:
-        down, up = self.down.copy(), self.up.copy()
-        (down if climb.sign < 0 else up)[climb.column] = climb.ladder.width(rung)
-        return down, up
+        low, high = self.low.copy(), self.high.copy()
+        (low if climb.sign < 0 else high)[climb.column] = climb.sign * climb.ladder.end(rung)
+        return low, high
 
     def _climb(self, f: int, sign: int) -> _Climb:
         """The ladder of one side, from its present rung to its bound or to the horizon."""
         problem, space = self.problem, self.problem.space
-        width = float((self.down if sign < 0 else self.up)[f])
         limit = float((problem.lower if sign < 0 else problem.upper)[f]) * sign
-        center, edge = float(self.center[f]) * sign, float((self.body.lower if sign < 0 else self.body.upper)[f]) * sign
-        whole = bool(space.whole_room[f])
+        center, edge = float(self.center[f]) * sign, float((self.low if sign < 0 else self.high)[f]) * sign
+        whole, here = bool(space.whole_room[f]), Listed(np.array([edge]))
         if space.group_of[f] >= 0 or problem.lower[f] == problem.upper[f]:
-            return _Climb(f, sign, Listed(np.array([width])), End.FIXED, 1)
+            return _Climb(f, sign, here, End.FIXED, 1)
         if edge >= limit:
-            return _Climb(f, sign, Listed(np.array([width])), End.BOUND, 1)
+            return _Climb(f, sign, here, End.BOUND, 1)
         far = horizon(center, float(space.scale[f]) * _horizon_of(problem.model), whole)
-        last, top = (width_to(center, limit), End.BOUND) if limit - center <= far else (far, End.OPEN)
-        if last <= width:
-            return _Climb(f, sign, Listed(np.array([width])), top, 1)
+        last, top = (limit, End.BOUND) if limit - center <= far else (center + far, End.OPEN)
+        if last <= edge:
+            return _Climb(f, sign, here, top, 1)
         ladder: Ladder
         if isinstance(problem.model, TreeEnsemble):
-            widths = cell_widths(problem.model.cuts[f], sign, center, edge, limit, whole)
-            ladder = Listed(np.concatenate([[width], widths[(widths > width) & (widths < last)], [last]]))
+            ends = cell_ends(problem.model.cuts[f], sign, edge, last, whole)
+            ladder = Listed(np.concatenate([[edge], ends, [last]]))
         else:
-            ladder = EveryWhole(width, last) if whole else EveryFloat(width, last)
+            ladder = EveryWhole(edge, last) if whole else EveryFloat(edge, last)
         return _Climb(f, sign, ladder, top, ladder.last + 1)
 
     # ---- growing ------------------------------------------------------------------------------------------------------
@@ -193,8 +210,8 @@ class _Growth:
         return self.clock.remaining - (_RESERVE * self.clock.time_limit if self.exact else 0.0)
 
     def _reach(self, climb: _Climb, width: float) -> None:
-        """Climb to the last rung of at most this width; if it is refused, as high as possible, by halving."""
-        rung = climb.ladder.upto(width)
+        """Climb to the last rung within this width; if it is refused, as high as possible, by halving."""
+        rung = climb.ladder.upto(climb.sign * float(self.center[climb.column]) + width)
         if rung <= climb.at or self._step(climb, rung):
             return
         while climb.at + 1 < climb.refused and self._left > 0.0:
@@ -208,21 +225,21 @@ class _Growth:
         """A rung halfway to the refused one; None if that is near enough."""
         if self.close == 0.0 or self.problem.space.whole_room[climb.column]:
             return (climb.at + climb.refused) // 2
-        low, high = climb.ladder.width(climb.at), climb.ladder.width(climb.refused)
+        low, high = climb.ladder.end(climb.at), climb.ladder.end(climb.refused)
         if high - low <= self.close * self.problem.space.scale[climb.column]:
             return None
         return min(max(climb.ladder.upto(low + (high - low) / 2), climb.at + 1), climb.refused - 1)
 
     def _step(self, climb: _Climb, rung: int) -> bool:
         """Ask about one rung; True if the box now reaches it."""
-        down, up = self._moved(climb, rung)
-        body = self._body(down, up)
+        low, high = self._moved(climb, rung)
+        body = self._body(low, high)
         asked = _new_part(self.body, body, climb.column, climb.sign) if self.exact else body
         known = self._known(asked)
         if known is None:
             verdict = self.accept(asked, max(self._left, 0.0), LOOKS_PER_SECOND * self.clock.time_limit * _SHARE)
             if isinstance(verdict, Certificate):
-                climb.at, self.down, self.up, self.body = rung, down, up, body
+                climb.at, self.low, self.high, self.body = rung, low, high, body
                 if not self.exact:
                     self._keep(verdict)
                 return True
@@ -258,7 +275,7 @@ class _Growth:
     def _go_back(self) -> None:
         for climb in self.climbs:
             climb.at = climb.kept
-            (self.down if climb.sign < 0 else self.up)[climb.column] = climb.ladder.width(climb.at)
+            (self.low if climb.sign < 0 else self.high)[climb.column] = climb.sign * climb.ladder.end(climb.at)
         self.body = self.certificate.body
 
     # ---- the answer ---------------------------------------------------------------------------------------------------
@@ -266,9 +283,10 @@ class _Growth:
         """The last certified box, with its sides as they were then."""
         self._go_back()
         names, single = self.problem.space.names, self.problem.space.group_of < 0
+        down, up = self._widths(self.low, self.high)
         room = Box(
-            low={names[f]: float(self.down[f]) for f in np.flatnonzero(single)},
-            high={names[f]: float(self.up[f]) for f in np.flatnonzero(single)},
+            low={names[f]: float(down[f]) for f in np.flatnonzero(single)},
+            high={names[f]: float(up[f]) for f in np.flatnonzero(single)},
             categories=region.room.categories if isinstance(region.room, Box) else None,
         )
         wide = replace(self._about_this_model(region), room=room, certificate=self.certificate)
@@ -307,7 +325,7 @@ class _Growth:
 
 
 def _gap_of(model: Model) -> float:
-    """How near to a refused width a family is asked; 0: down to neighbouring rungs."""
+    """How near to a refused end a family is asked; 0: down to neighbouring rungs."""
     match model:
         case LinearModel() | TreeEnsemble():
             return 0.0

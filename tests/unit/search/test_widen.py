@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.tree import DecisionTreeClassifier
 
 from elbowroom import (
     Ball,
@@ -37,12 +38,11 @@ from tests.support.small_models import every_cell, info, random_network, random_
 from tests.support.small_questions import random_question
 
 
-def _rebuilt(explainer: Explainer, region: Region) -> Body:
-    """The body that the room of the region states: what a check from a file does."""
-    problem = RecourseProblem.ask(
+def _question(explainer: Explainer, region: Region) -> RecourseProblem:
+    """The question that the region says it answers: what a check from a file asks."""
+    return RecourseProblem.ask(
         explainer.model, region.space, region.factual_values, region.room, region.target, region.metric
     )
-    return problem.body(region.body.center)
 
 
 def _longer(body: Body, f: int, low: bool, to: float) -> Body:
@@ -58,8 +58,7 @@ def _check(explainer: Explainer, region: Region, wide: Widening) -> None:
     assert wide.region.certificate.body is body
     assert (body.lower <= old.lower).all() and (body.upper >= old.upper).all()
     assert np.array_equal(body.center, old.center) and wide.region.distance == region.distance
-    again = _rebuilt(explainer, wide.region)
-    assert np.array_equal(again.lower, body.lower) and np.array_equal(again.upper, body.upper)
+    assert _question(explainer, wide.region).is_room(body)
     for sides, ends, limits in (
         (wide.lows, body.lower, explainer.space.lower),
         (wide.highs, body.upper, explainer.space.upper),
@@ -121,7 +120,7 @@ def test_small_trees_against_every_cell() -> None:
     assert seen[End.UNPROVED] == 0
 
 
-def test_every_direction_of_a_linear_model_ends_at_neighbouring_widths() -> None:
+def test_every_direction_of_a_linear_model_ends_at_neighbouring_floats() -> None:
     for seed in range(25):
         rng = np.random.default_rng(seed)
         n = int(rng.integers(1, 5))
@@ -207,6 +206,37 @@ def test_a_fitted_model_is_attacked(boosting) -> None:
     assert "can be moved further" in str(wide) and "ends maximal" in repr(wide)
 
 
+def test_an_end_much_smaller_than_the_centre_is_found_to_the_last_float() -> None:
+    for far in (1e9, 1e12, 1e15):
+        for sign in (1.0, -1.0):
+            X = sign * np.array([[-1.0], [0.1], [0.5], [far]])
+            explainer = Explainer(DecisionTreeClassifier().fit(X, [0, 0, 1, 1]), Space((Feature("x0", scale=far),)))
+            wide = explainer.explain([sign * far], Box(0.001), target=1).widen()
+            side, end = (wide.lows[0], wide.region.body.lower) if sign > 0 else (wide.highs[0], wide.region.body.upper)
+            assert side.end is End.MAXIMAL and side.witness is not None
+            assert np.nextafter(end, -sign * np.inf) == side.witness
+            assert explainer.predict(end[None])[0] == 1 and explainer.predict(side.witness[None])[0] == 0
+            assert _question(explainer, wide.region).is_room(wide.region.body)
+            again = explainer.widen(Region.from_json(wide.to_json()))
+            assert again.region.body.same_as(wide.region.body)
+
+
+def test_a_box_beyond_the_next_width_is_not_the_room_asked_for(boosting) -> None:
+    explainer, _ = boosting
+    region = _region(boosting)
+    problem, body = _question(explainer, region), region.body
+    assert problem.is_room(body)
+    f = int(np.flatnonzero(body.lower < body.upper)[0])
+    for low, to in ((True, body.lower[f] - 1e-6), (False, body.upper[f] + 1e-6), (False, body.center[f])):
+        assert not problem.is_room(_longer(body, f, low, to))
+    assert not problem.is_room(replace(body, axes=body.axes + 1.0))
+    ball = replace(problem, room=Ball(0.05)).body(body.center)
+    assert replace(problem, room=Ball(0.05)).is_room(ball)
+    assert not replace(problem, room=Ball(0.05)).is_room(
+        _longer(ball, f, True, float(np.nextafter(ball.lower[f], -9e9)))
+    )
+
+
 def test_widening_again_changes_nothing(boosting) -> None:
     region = _region(boosting)
     once = region.widen()
@@ -232,7 +262,7 @@ def test_json_and_check_from_a_file(boosting) -> None:
     wide = _region(boosting).widen()
     back = Region.from_json(wide.to_json())
     assert np.array_equal(back.body.lower, wide.region.body.lower)
-    assert np.array_equal(_rebuilt(explainer, back).upper, back.body.upper)
+    assert _question(explainer, back).is_room(back.body)
     with pytest.raises(InputError, match=r"explainer\.widen\(region\)"):
         back.widen()
     again = explainer.widen(back)
