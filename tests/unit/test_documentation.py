@@ -1,0 +1,92 @@
+"""What the pages say is what happens: every Python block runs, every printed output is the one shown, every command has
+the options that are used, every link leads somewhere."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import pandas as pd
+import pytest
+from sklearn.ensemble import RandomForestClassifier
+from typer.main import get_command
+
+from elbowroom.present.cli import app
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+BLOCK = re.compile(r"^```(\w*)\n(.*?)^```\n", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\(([^)#\s]+)[^)]*\)")
+pytestmark = pytest.mark.skipif(not (ROOT / "docs").exists(), reason="the source archive holds no docs")
+
+
+def blocks(page: Path) -> list[tuple[str, str, int, int]]:
+    """Language, text, where it begins and ends."""
+    return [(m[1], m[2], m.start(), m.end()) for m in BLOCK.finditer(page.read_text(encoding="utf-8"))]
+
+
+def applicants() -> tuple[pd.DataFrame, RandomForestClassifier]:
+    """The ``X`` and ``model`` that the pages take as given."""
+    rows = [(20 + i % 45, i % 2, i % 4, 1000.0 + 37.0 * i, 500.0 + 11.0 * (i % 60)) for i in range(200)]
+    X = pd.DataFrame(rows, columns=["age", "sex", "children", "salary", "debt"])
+    return X, RandomForestClassifier(5, max_depth=3, random_state=0).fit(X, X["salary"] - 3.0 * X["debt"] > 1500.0)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_python_blocks_run_and_print_what_is_shown(page: Path, tmp_path, monkeypatch, capsys) -> None:
+    monkeypatch.chdir(tmp_path)
+    mpl.use("Agg")
+    X, model = applicants()
+    known: dict[str, Any] = {"X": X, "model": model}
+    found = blocks(page)
+    for (language, code, _, end), following in zip(found, [*found, None][1:], strict=True):
+        if language != "python":
+            continue
+        capsys.readouterr()
+        exec(compile(code, f"{page.name}: {code.splitlines()[0]}", "exec"), known)
+        printed = capsys.readouterr().out
+        if following is not None and following[0] == "" and following[2] == end:
+            assert printed.rstrip() == following[1].rstrip()
+
+
+def commands() -> list[str]:
+    """Every line of a page that calls the program."""
+    text = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
+    spans = [line for block in BLOCK.findall(text) for line in block[1].splitlines()]
+    spans += re.findall(r"`([^`\n]+)`", BLOCK.sub("", text))
+    return sorted({span.strip() for span in spans if re.match(r"elbowroom [a-z]", span.strip())})
+
+
+@pytest.mark.parametrize("line", commands())
+def test_commands_have_the_options_that_are_shown(line: str) -> None:
+    _, name, *words = shlex.split(line, comments=True)
+    program: Any = get_command(app)
+    assert name in program.commands, f"there is no command {name!r}"
+    options = {option for parameter in program.commands[name].params for option in parameter.opts}
+    used = {word.partition("=")[0] for word in words if word.startswith("--")}
+    assert used <= options, f"unknown: {sorted(used - options)}"
+
+
+def test_make_targets_that_are_shown_exist() -> None:
+    targets = set(re.findall(r"^([a-z][a-z-]*):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        named = set(re.findall(r"`make ([a-z][a-z-]*)", text)) | set(
+            re.findall(r"^make ([a-z][a-z-]*)", text, re.MULTILINE)
+        )
+        assert named <= targets, page.name
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    for link in LINK.findall(BLOCK.sub("", page.read_text(encoding="utf-8"))):
+        if "://" not in link:
+            assert (page.parent / link).exists(), link
+
+
+def test_every_page_is_in_the_contents() -> None:
+    listed = set(re.findall(r": ([\w-]+\.md)$", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"), re.MULTILINE))
+    assert listed == {page.name for page in (ROOT / "docs").glob("*.md")}

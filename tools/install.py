@@ -1,0 +1,38 @@
+"""``python tools/install.py`` installs this project, editable, with everything that its tests need, into its own Python.
+
+The versions are those of ``requirements/lock.txt``, each file checked against its hash. A file with another hash is an
+error. Where a locked version cannot be had (another Python, a registry without it), one line says so and the newest
+versions that ``pyproject.toml`` allows are taken instead; with ``--locked`` that is an error, too.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+LOCK = ROOT / "requirements" / "lock.txt"
+PIP = (sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
+FOREIGN = "DO NOT MATCH THE HASHES"
+
+
+def main() -> int:
+    """The exit code."""
+    locked = subprocess.run([*PIP, "--require-hashes", "--requirement", str(LOCK)], capture_output=True, text=True)
+    if locked.returncode == 0:
+        # the lock holds the build backend as well: nothing is fetched without a hash
+        return subprocess.run([*PIP, "--no-deps", "--no-build-isolation", "--editable", str(ROOT)]).returncode
+    if FOREIGN in locked.stderr or "--locked" in sys.argv[1:]:
+        sys.stderr.write(locked.stderr)
+        return 1
+    errors = [line for line in locked.stderr.splitlines() if line.startswith("ERROR")]
+    why = errors[-1].removeprefix("ERROR: ") if errors else "pip failed"
+    sys.stderr.write(
+        f"requirements/lock.txt cannot be installed here ({why}): the newest allowed versions are taken.\n"
+    )
+    return subprocess.run([*PIP, "--editable", f"{ROOT}[test]"]).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())
