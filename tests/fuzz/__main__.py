@@ -14,6 +14,7 @@ from pathlib import Path
 
 from tests.fuzz.driver import Count, Failure, fuzz, harmless
 from tests.fuzz.kinds import KINDS
+from tests.fuzz.worker import Task
 
 TRIES = 20_000
 SHOWN = 2  # failures of one sort that are printed
@@ -24,6 +25,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--kind", action="append", choices=list(KINDS), help="only this kind; repeat")
     parser.add_argument("--tries", type=int, help=f"of each kind; default {TRIES:,} over all kinds")
     parser.add_argument("--seed", type=int, help="default: another one each time; it is printed")
+    parser.add_argument("--new", type=int, default=0, help="of each kind, this many more with a seed of today")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes")
     parser.add_argument("--only", type=int, metavar="NUMBER", help="one try alone, as a failure names it")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="leave the files of the tries there")
@@ -31,11 +33,13 @@ def main(arguments: list[str] | None = None) -> int:
     names = given.kind or list(KINDS)
     seed = time.time_ns() % 1_000_000 if given.seed is None else given.seed
     if given.only is not None:
-        numbers = {name: range(given.only, given.only + 1) for name in names}
+        tasks = [Task(name, seed, range(given.only, given.only + 1)) for name in names]
     else:
-        numbers = {name: range(given.tries or round(TRIES * KINDS[name].share)) for name in names}
+        tasks = [Task(name, seed, range(given.tries or round(TRIES * KINDS[name].share))) for name in names]
+        other = time.time_ns() % 1_000_000
+        tasks += [Task(name, other, range(given.new)) for name in names if given.new]
     begun = time.monotonic()
-    counts = fuzz({name: KINDS[name] for name in names}, numbers, seed, given.jobs, given.keep)
+    counts = fuzz({name: KINDS[name] for name in names}, tasks, given.jobs, given.keep)
     sys.stdout.write(table(counts, seed, time.monotonic() - begun))
     if given.only is not None:
         for name, count in counts.items():

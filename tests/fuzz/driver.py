@@ -7,14 +7,15 @@ import shutil
 import signal
 import tempfile
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkProcess
 from pathlib import Path
 from typing import Final
 
-from tests.fuzz.kind import Kind, Outcome, Verdict, failed
+from tests.fuzz.kind import Outcome, Verdict, failed
+from tests.fuzz.kinds import Entry
 from tests.fuzz.worker import Task, work
 
 CHUNK: Final = 50
@@ -79,17 +80,17 @@ class _Worker:
 class Run:
     """Tries of several kinds, shared among workers; a worker that dies is replaced, and its try has failed."""
 
-    def __init__(self, kinds: Mapping[str, Kind], seed: int, jobs: int, root: Path) -> None:
-        self.kinds, self.seed, self.jobs, self.root = kinds, seed, jobs, root
+    def __init__(self, kinds: Mapping[str, Entry], jobs: int, root: Path) -> None:
+        self.kinds, self.jobs, self.root = kinds, jobs, root
         self.counts = {name: Count() for name in kinds}
-        self.todo: dict[str, list[range]] = {}
+        self.todo: dict[str, list[Task]] = {name: [] for name in kinds}
         self.workers: list[_Worker] = []
 
-    def run(self, numbers: Mapping[str, range]) -> dict[str, Count]:
-        self.todo = {
-            name: [range(i, min(i + CHUNK, which.stop)) for i in range(which.start, which.stop, CHUNK)]
-            for name, which in numbers.items()
-        }
+    def run(self, tasks: Iterable[Task]) -> dict[str, Count]:
+        for task in tasks:
+            first, end = task.numbers.start, task.numbers.stop
+            pieces = [replace(task, numbers=range(i, min(i + CHUNK, end))) for i in range(first, end, CHUNK)]
+            self.todo[task.kind] += pieces
         try:
             for _ in range(min(self.jobs, sum(map(len, self.todo.values())))):
                 self._hand_out(self._fork())
@@ -119,7 +120,7 @@ class Run:
         if not left:
             return
         name = worker.last_kind if worker.last_kind in left else max(left, key=lambda kind: len(self.todo[kind]))
-        worker.task, worker.last_kind = Task(name, self.seed, self.todo[name].pop(0)), name
+        worker.task, worker.last_kind = self.todo[name].pop(0), name
         try:
             worker.pipe.send(worker.task)
         except OSError:
@@ -161,7 +162,7 @@ class Run:
         self.counts[task.kind].add(task, worker.at, failed("the worker died at this try", trouble))
         rest = range(worker.at + 1, task.numbers.stop)
         if rest:
-            self.todo[task.kind].insert(0, rest)
+            self.todo[task.kind].insert(0, replace(task, numbers=rest))
         self._hand_out(self._fork())
 
     def _end(self) -> None:
@@ -177,12 +178,12 @@ class Run:
 
 
 def fuzz(
-    kinds: Mapping[str, Kind], numbers: Mapping[str, range], seed: int, jobs: int = 2, keep: Path | None = None
+    kinds: Mapping[str, Entry], tasks: Iterable[Task], jobs: int = 2, keep: Path | None = None
 ) -> dict[str, Count]:
-    """All tries of the given numbers; with ``keep`` the files of the run stay in that folder."""
+    """All tries of the tasks, counted by kind; with ``keep`` the files of the run stay in that folder."""
     root = Path(tempfile.mkdtemp(prefix="elbowroom-fuzz-", dir=keep))
     try:
-        return Run(kinds, seed, jobs, root).run(numbers)
+        return Run(kinds, jobs, root).run(tasks)
     finally:
         if keep is None:
             shutil.rmtree(root, ignore_errors=True)

@@ -30,7 +30,6 @@ TEMPORARY: Final = ("tmp", "temp", "part", "new", "~")
 
 class Kills:
     name = "kills"
-    share = 0.05
 
     def prepare(self, folder: Path) -> None:
         self.folder = folder

@@ -43,7 +43,6 @@ class Kind(Protocol):
     seed and its number alone."""
 
     name: str
-    share: float  # of all tries of `make fuzz`
 
     def prepare(self, folder: Path) -> None:
         """Make honest inputs, once; ``folder`` is empty and belongs to this kind."""

@@ -47,12 +47,12 @@ PACKERS: Final[dict[str, Callable[[bytes], bytes]]] = {
     "lzma": lambda data: lzma.compress(data, lzma.FORMAT_ALONE),
     "zlib": zlib.compress,
 }
+MACHINE: Final = 1  # the exit code of a machine that has no memory left
 BOMB: Final = 64 << 20  # bytes that a small compressed file unfolds to
 
 
 class ModelFiles:
     name = "model files"
-    share = 0.15
 
     def prepare(self, folder: Path) -> None:
         self.folder = folder
@@ -126,6 +126,8 @@ class ModelFiles:
         screen = random_screen(rng)
         ran = run_program(words, **screen)  # type: ignore[arg-type]
         story = f"{words[0]}: {how}"
+        if ran.code == MACHINE and ran.fault is None and "memory" in ran.err:
+            return refused(f"{story}: out of memory")  # as the file said, or did
         trouble = trouble_on_screen(ran, bool(screen["terminal"]))
         if trouble is not None:
             return failed(story, trouble)

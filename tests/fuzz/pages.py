@@ -64,7 +64,6 @@ class Structure(HTMLParser):
 
 class Pages:
     name = "pages"
-    share = 0.15
 
     def prepare(self, folder: Path) -> None:
         import matplotlib

@@ -26,8 +26,9 @@ from tests.fuzz.kind import Outcome, accepted, failed, refused
 from tests.fuzz.screens import random_screen, trouble_on_screen
 from tests.support.documents import at, canonical, leaves, other_value, places, put, restructured, spoiled_bytes
 from tests.support.hostile import attack
-from tests.support.programs import Ran, run_program
+from tests.support.programs import Ran, run_in_terminal, run_program
 
+REAL: Final = 1 / 400  # of the tries run in a new interpreter and a real terminal
 NOT_CHECKED: Final = re.compile(r"not checked|own|unproven|not proven", re.IGNORECASE)
 
 # Claims that `check` cannot prove from a file and a model. Where one was changed, the screen must say in its list of what
@@ -42,6 +43,8 @@ UNPROVABLE: Final = {
     r"space\.groups\.\d+\.name": r"name",
     r"space\..*": r"limits|scales|weights|question|asked",
     r"room(\..*)?|rules(\..*)?": r"question|asked|rules",
+    r"(certificate\.)?target\..*": r"target",
+    r"distance_norm": r"distance|norm",
     r"origin\..*": r"seed|versions|time limit|how it was|origin|came about",
     r"schema": r"rules",
     r"reason": r"reason",
@@ -50,7 +53,6 @@ UNPROVABLE: Final = {
 
 class RegionFiles:
     name = "region files"
-    share = 0.35
 
     def prepare(self, folder: Path) -> None:
         self.folder = folder
@@ -78,8 +80,9 @@ class RegionFiles:
         screen = random_screen(rng)
         words = ["check", file, self.models[one.model], "--trust-pickle"]
         words += rng.choice(([], [], [], ["--any-model"], ["--json"]))
-        ran = run_program(words, **screen)  # type: ignore[arg-type]
-        trouble = trouble_on_screen(ran, bool(screen["terminal"]))
+        real = rng.random() < REAL
+        ran = run_in_terminal(words) if real else run_program(words, **screen)  # type: ignore[arg-type]
+        trouble = trouble_on_screen(ran, real or bool(screen["terminal"]))
         if trouble is not None:
             return failed(story, trouble)
         if ran.code != 0:
@@ -92,15 +95,17 @@ class RegionFiles:
 
     def _believed(self, one: Saved, file: Path, ran: Ran, forged: str, story: str) -> Outcome:
         """Exit code 0 for a forged file: every point of its set must be good, and the forgery named as not checked."""
-        if one.document["kind"] == "region":
-            region = Region.from_json(file)
-            explainer = Explainer(self.loaded[one.model], region.space)
-            if region.target.probability is None or region.target.probability > 0.5:
-                try:
-                    attack(explainer.predict, region.body, region.target.label)
-                except AssertionError as error:
-                    return failed(story, f"false region called valid: {error}")
+        if not isinstance(one.answer, Region):
+            return failed(story, "silent acceptance: exit code 0 for a file without a region")
+        region = Region.from_json(file)
+        if region.target.probability is None or region.target.probability > 0.5:
+            try:
+                attack(Explainer(self.loaded[one.model], region.space).predict, region.body, region.target.label)
+            except AssertionError as error:
+                return failed(story, f"false region called valid: {error}")
         listed = "\n".join(line for line in ran.out.splitlines() if NOT_CHECKED.search(line))
+        if forged == "certificate.margin" and region.certificate.margin <= one.answer.certificate.margin:
+            return accepted(story)  # it claims less than was proven
         for pattern, words in UNPROVABLE.items():
             if re.fullmatch(pattern, forged) and re.search(words, listed, re.IGNORECASE):
                 return accepted(story)

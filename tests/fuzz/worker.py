@@ -24,6 +24,7 @@ from typing import Final
 from threadpoolctl import threadpool_limits
 
 from tests.fuzz.kind import Kind, Outcome, failed
+from tests.fuzz.kinds import Entry
 
 PROCESSOR_SECONDS: Final = 30.0  # of one try; honest ones need less than two
 MEMORY: Final = 2 << 30  # bytes that a worker may map beyond what it starts with
@@ -43,19 +44,17 @@ def generator(kind: str, seed: int, number: int) -> random.Random:
     return random.Random(f"{kind}/{seed}/{number}")
 
 
-def work(kinds: Mapping[str, Kind], pipe: Connection, root: Path) -> None:
+def work(kinds: Mapping[str, Entry], pipe: Connection, root: Path) -> None:
     """Until the driver hangs up: take a task, do its tries, tell what came of each."""
     _set_up()
-    prepared: set[str] = set()
+    prepared: dict[str, Kind] = {}
     while (task := pipe.recv()) is not None:
-        kind = kinds[task.kind]
         if task.kind not in prepared:
-            pipe.send(("prepare", -1))
-            kind.prepare(Path(tempfile.mkdtemp(prefix=task.kind.replace(" ", "-") + "-", dir=root)))
-            prepared.add(task.kind)
+            prepared[task.kind] = kinds[task.kind].kind()
+            prepared[task.kind].prepare(Path(tempfile.mkdtemp(prefix=task.kind.replace(" ", "-") + "-", dir=root)))
         for number in task.numbers:
             pipe.send(("begin", number))
-            pipe.send(("end", number, one_try(kind, task.seed, number)))
+            pipe.send(("end", number, one_try(prepared[task.kind], task.seed, number)))
         pipe.send(("done", -1))
     os._exit(0)  # nothing of the process that was forked is to be tidied up here
 

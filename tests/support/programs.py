@@ -1,9 +1,12 @@
-"""The command line inside this process: as a shell would run it, with bytes on both outputs and an exit code, but without
-the seconds that a new interpreter needs."""
+"""The command line as a shell runs it, with bytes on both outputs and an exit code: inside this process, without the
+seconds that a new interpreter needs, or as a real program in a real terminal."""
 
 from __future__ import annotations
 
 import io
+import os
+import pty
+import subprocess
 import sys
 import traceback
 from collections.abc import Sequence
@@ -64,3 +67,23 @@ def run_program(words: Sequence[object], encoding: str = "utf-8", terminal: bool
     finally:
         sys.argv, sys.stdout, sys.stderr = saved
     return Ran(code, out.text(), err.text(), fault)
+
+
+def run_in_terminal(words: Sequence[object], seconds: float = 120.0) -> Ran:
+    """The same in a new interpreter whose outputs are a terminal; both come as ``out``."""
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-c", "from elbowroom.present.cli import main; main()", *map(str, words)]
+    process = subprocess.Popen(
+        command, stdin=theirs, stdout=theirs, stderr=theirs, env={**os.environ, "TERM": "xterm", "COLUMNS": "200"}
+    )
+    os.close(theirs)
+    shown = b""
+    try:
+        while piece := os.read(ours, 1 << 16):
+            shown += piece
+    except OSError:  # the other end is closed: the program has ended
+        pass
+    finally:
+        os.close(ours)
+    code = process.wait(seconds)
+    return Ran(code, shown.decode("utf-8", "surrogateescape").replace("\r\n", "\n"), "", None)
