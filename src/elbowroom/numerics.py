@@ -145,6 +145,16 @@ def sums_are_exact(values: Floats, terms: int) -> bool:
     return bool(terms * (float(v.max()) / quantum) < 2.0**53)
 
 
+def products_are_exact(factor: float, values: Floats) -> bool:
+    """True if factor * v is computed without rounding for all given numbers: odd parts whose product fits into 53 bits."""
+    v = np.append(np.abs(np.asarray(values, dtype=np.float64).ravel()), abs(factor))
+    whole = (np.frexp(v[v > 0])[0] * 2.0**53).astype(np.int64)
+    if whole.size == 0 or factor == 0.0:
+        return True
+    odd = (whole // (whole & -whole)).astype(np.float64)
+    return bool(odd[:-1].max(initial=1.0) * odd[-1] < 2.0**53)
+
+
 def smallest_quantum(values: Floats) -> float:
     """The largest power of two of which all given numbers are multiples (0.0 for no nonzero numbers)."""
     v = np.abs(np.asarray(values, dtype=np.float64).ravel())

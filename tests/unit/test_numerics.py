@@ -19,6 +19,7 @@ from elbowroom.numerics import (
     next_up,
     next_value,
     ordinal,
+    products_are_exact,
     smallest_quantum,
     sums_are_exact,
     two_sum,
@@ -83,6 +84,11 @@ def test_gamma_refuses_a_meaningless_bound() -> None:
 
 def test_exact_sums() -> None:
     assert sums_are_exact(np.array([0.0, 1.0, 0.5]), 1000)
+    assert products_are_exact(0.5, np.array([0.1, 1 / 3]))
+    assert products_are_exact(0.75, np.array([3.0, 0.0]))
+    assert products_are_exact(0.0, np.array([0.1]))
+    assert not products_are_exact(0.1, np.array([3.0]))
+    assert products_are_exact(0.1, np.array([0.0, 2.0, -0.25]))
     assert not sums_are_exact(np.array([0.1, 0.7]), 10)
     assert smallest_quantum(np.array([0.75, 6.0])) == 0.25
     assert smallest_quantum(np.array([0.0])) == 0.0

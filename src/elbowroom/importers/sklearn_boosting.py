@@ -13,7 +13,7 @@ from elbowroom.importers.sklearn_trees import add_tree
 from elbowroom.importers.tree_builder import TreeBuilder, at_most, float32_at_most
 from elbowroom.models.base import Decision, Link, ModelInfo
 from elbowroom.models.trees import TreeEnsemble
-from elbowroom.numerics import Floats
+from elbowroom.numerics import Floats, products_are_exact
 
 __all__ = ["columns", "read_gradient_boosting", "read_histogram_boosting"]
 
@@ -28,21 +28,26 @@ def _in_column(value: Floats, column: int, count: int) -> Floats:
 
 
 def read_gradient_boosting(model: Any, preprocessing: Preprocessing) -> TreeEnsemble:
-    """raw = prior + sum of learning_rate * leaf value; two classes: the second iff raw >= 0; else the first largest."""
+    """raw = prior + sum of learning_rate * leaf value; two classes: the second iff raw >= 0; else the first largest.
+
+    Some processors fuse the product with the addition, which is the same number only if the product needs no rounding.
+    """
     require_fitted(model)
     classes = labels(model)
     base = _prior(model)
-    builder = TreeBuilder()
+    builder, fused = TreeBuilder(), False
     for stage in model.estimators_:
         for k, tree in enumerate(stage):
-            value = model.learning_rate * finite(tree, "tree_.value", tree.tree_.value)[:, 0, 0]
-            add_tree(builder, tree, _in_column(value, k, len(stage)))
+            raw = finite(tree, "tree_.value", tree.tree_.value)[:, 0, 0]
+            fused = fused or not products_are_exact(float(model.learning_rate), raw[tree.tree_.children_left < 0])
+            add_tree(builder, tree, _in_column(model.learning_rate * raw, k, len(stage)))
     binary = len(classes) == 2
     link = Link.LOGISTIC if binary else Link.SOFTMAX
     if model.loss != "log_loss":
         link = Link.NONE  # the exponential loss has p = logistic(2 raw)
     decision = Decision.NONNEGATIVE if binary else Decision.ARGMAX
-    info = ModelInfo(preprocessing.names, classes, decision, link, preprocessing.source_name(model))
+    source = preprocessing.source_name(model)
+    info = ModelInfo(preprocessing.names, classes, decision, link, source, fused_products=fused)
     return builder.build(info, preprocessing, float32_at_most, base)
 
 

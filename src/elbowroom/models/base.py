@@ -53,6 +53,7 @@ class ModelInfo:
     source: str  # what was read, human-readable: "sklearn Pipeline(StandardScaler, LogisticRegression)"
     evaluation_error: float = 0.0  # error of a score that the model's own arithmetic adds after the last sum
     own_names: bool = True  # False: the model knows its columns by position alone, and the names are someone else's
+    fused_products: bool = False  # contributions are rounded products that the original may add without that rounding
     ties_last: bool = False  # scores that are equal after the last sum (or one that is 0) tie all the same
 
     @property

@@ -17,7 +17,7 @@ from elbowroom.models.base import Decision, Link, ModelInfo
 from elbowroom.models.linear import Affine, LinearModel
 from elbowroom.models.network import ReluNetwork
 from elbowroom.models.oblique import ObliqueEnsemble
-from elbowroom.models.rounding import Parts, row_rule
+from elbowroom.models.rounding import ExactSteps, Parts, row_rule
 from elbowroom.models.trees import TreeEnsemble
 from elbowroom.numerics import EPS, Floats, Ints, gamma, next_down, next_up, smallest_quantum, sums_are_exact
 
@@ -150,7 +150,8 @@ def tree_margins(
         biggest += rows.max(axis=0)
     biggest += np.abs(model.base) @ np.abs(c.matrix).T + np.abs(threshold)
     of_leaves = leaves.value @ c.matrix.T  # one or two nonzeros per row: each entry is one rounded difference
-    base = model.base @ c.matrix.T - threshold
+    without = model.base @ c.matrix.T
+    base = without - threshold
     contributions = leaves.value if of is None else of
     value = of_leaves if of is None else of @ c.matrix.T
     hopeful = TreeMargins(value.copy(), base, np.empty(base.size))
@@ -166,11 +167,15 @@ def tree_margins(
             float(base[j]),
         )
         after = float(c.slack[j]) * model.divisor
-        settles = after == 0.0 or (model.info.ties_last and threshold[j] == 0.0)
+        steps = ExactSteps(
+            parts=not model.info.fused_products,
+            nothing_follows=after == 0.0 and model.divisor == 1.0,
+            ties_last=after == 0.0 or (model.info.ties_last and threshold[j] == 0.0),
+        )
         rounding = 2 * gamma(n_trees + 8) * float(biggest[j]) + after
-        rule = row_rule(parts_j, rounding, after, model.divisor, c.tie_is_good[j], settles)
+        rule = row_rule(parts_j, rounding, after, steps, c.tie_is_good[j])
         inexact = rule.inexact(contributions[:, used])
-        base[j] -= rule.threshold - threshold[j]
+        base[j] = without[j] - rule.threshold
         strict.value[inexact, j] -= rule.caution
         hopeful.value[inexact, j] += rule.hope
         strict.slack[j], hopeful.slack[j] = rule.slack, rule.hopeful_slack

@@ -50,6 +50,15 @@ class Parts:
 
 
 @dataclass(frozen=True)
+class ExactSteps:
+    """Which steps of the original are known to round nothing, or not to matter at a tie."""
+
+    parts: bool  # the parts are added as they are stored
+    nothing_follows: bool  # the sums are compared as they are
+    ties_last: bool  # whatever follows, equal sums tie
+
+
+@dataclass(frozen=True)
 class RowRule:
     """The needs of one row: strict sums >= ``slack`` are proven good, hopeful sums < ``hopeful_slack`` proven bad.
 
@@ -76,17 +85,16 @@ def off_grid(parts: Floats, quantum: float) -> Bools:
     return np.asarray((multiple != np.rint(multiple)).any(axis=1))
 
 
-def row_rule(parts: Parts, rounding: float, after: float, divisor: float, tie_is_good: bool, settles: bool) -> RowRule:
+def row_rule(parts: Parts, rounding: float, after: float, exact_steps: ExactSteps, tie_is_good: bool) -> RowRule:
     """How one row is decided; see the module.
 
-    ``rounding`` is R and includes ``after``, the error of what follows the sum. ``settles``: equal sums still tie after
-    that. ``threshold`` is what the parts of a probability have to reach; it may be moved to a grid.
+    ``rounding`` is R and includes ``after``, the error of what follows the sum.
     """
-    if after == 0.0 and divisor == 1.0 and _compares_stored_numbers(parts):
+    if exact_steps.nothing_follows and _compares_stored_numbers(parts, exact_steps.parts):
         smallest = _smallest_positive(parts)
         slack = 0.0 if tie_is_good else smallest / 4
         return RowRule(slack, slack, parts.threshold)
-    if settles:
+    if exact_steps.parts and exact_steps.ties_last:
         quantum = smallest_quantum(parts.all) or 1.0  # nothing but zeros: every margin is 0
         terms = parts.offsets.size + 1
         if sums_are_exact(parts.all, terms * parts.base.size) and quantum >= 4 * after:
@@ -98,13 +106,14 @@ def row_rule(parts: Parts, rounding: float, after: float, divisor: float, tie_is
     return RowRule(rounding, -rounding, parts.threshold)
 
 
-def _compares_stored_numbers(parts: Parts) -> bool:
-    """True if the original rounds nothing before it compares two numbers (one of which may be 0)."""
+def _compares_stored_numbers(parts: Parts, exact_parts: bool) -> bool:
+    """True if the original rounds nothing before it compares two numbers (one of which may be 0). Parts that are rounded
+    products are stored numbers only where nothing is added to them: a fused operation rounds product and sum at once."""
     per_tree = np.logical_or.reduceat(parts.leaf != 0.0, parts.offsets[:-1], axis=0)
     terms = per_tree.sum(axis=0) + (parts.base != 0.0)
     if terms.size == 2:
         return bool((terms <= 1).all()) and parts.threshold == 0.0
-    return int(terms[0]) + (parts.threshold != 0.0) <= 2
+    return int(terms[0]) + (parts.threshold != 0.0) <= 2 and (exact_parts or int(terms[0]) <= 1)
 
 
 def _smallest_positive(parts: Parts) -> float:

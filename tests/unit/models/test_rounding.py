@@ -134,6 +134,15 @@ def test_what_follows_the_sum_leaves_exact_ties_alone_only_where_the_model_says_
     assert not tree_margins(lasting, 0, probability=0.6).holds(np.array([0, 2]))
 
 
+def test_fused_products_are_stored_numbers_only_where_nothing_is_added() -> None:
+    one = stumps([[[0.1, 0.0], [0.3, 0.0]], [[0.0, 0.1], [0.0, 0.7]]])
+    two = stumps([[[0.1], [0.3]], [[-0.1], [0.7]]], Decision.NONNEGATIVE)
+    for model, reached, open_tie in ((one, [0, 2], False), (two, [0, 2], True)):
+        fused = replace(model, info=replace(model.info, fused_products=True))
+        assert not tree_margins(model, 1).open_ties
+        assert tree_margins(fused, 1).near_tie(np.array(reached)) is open_tie
+
+
 def test_a_probability_behind_a_link_is_never_exact() -> None:
     """One stump compares stored numbers, but a probability is computed from them."""
     model = stumps([[[0.0], [np.log(0.7) - np.log1p(-0.7)]]], Decision.NONNEGATIVE)
