@@ -11,6 +11,7 @@ All proofs of this package are about real numbers, all models compute in float64
 
 from __future__ import annotations
 
+from fractions import Fraction
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
@@ -165,3 +166,15 @@ def smallest_quantum(values: Floats) -> float:
     whole = (mantissa * 2.0**53).astype(np.int64)
     trailing = whole & -whole  # lowest set bit, as a power of two
     return float(np.ldexp(trailing.astype(np.float64), exponent - 53).min())
+
+
+def exact_dot(a: Floats, b: Floats) -> Fraction:
+    """sum_i a_i b_i of finite numbers, exactly: products of whole mantissas, shifted to the smallest exponent."""
+    (m, e), (n, f) = np.frexp(a), np.frexp(b)
+    if not m.size:
+        return Fraction(0)
+    exponent = e.astype(np.int64) + f
+    least = int(exponent.min())
+    whole = ((part * 2.0**53).astype(np.int64).tolist() for part in (m, n))
+    total = sum((x * y) << shift for x, y, shift in zip(*whole, (exponent - least).tolist(), strict=True))
+    return Fraction(total) * Fraction(2) ** (least - 106)

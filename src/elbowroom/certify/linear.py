@@ -23,7 +23,7 @@ import numpy as np
 from elbowroom.certify.linear_shapes import ShiftProblem, ShiftVerdict, largest_gain
 from elbowroom.models.linear import Affine, LinearModel
 from elbowroom.models.margins import AffineMargins, linear_margins
-from elbowroom.numerics import SMALLEST, Bools, Floats
+from elbowroom.numerics import SMALLEST, Bools, Floats, exact_dot
 from elbowroom.problem.body import Body
 from elbowroom.problem.shapes import Shape, is_round
 from elbowroom.problem.target import Target
@@ -51,9 +51,7 @@ class _Row:
 
     def margin(self, point: Floats) -> Fraction:
         """Exactly w.x + b - needed."""
-        used = np.flatnonzero(self.weight)
-        products = (Fraction(float(self.weight[f])) * Fraction(float(point[f])) for f in used)
-        return sum(products, Fraction(self.bias)) - self.needed
+        return exact_dot(self.weight, point) + Fraction(self.bias) - self.needed
 
 
 def judge_linear(model: LinearModel, target: Target, body: Body, deadline: float) -> Verdict:
@@ -129,9 +127,7 @@ def _read_row(weight: Floats, bias: float, needed: float, body: Body) -> _Row:
         grouped[members] = True
         possible = members[_possible(body.lower[members], body.upper[members])]
         worst[g] = int(possible[np.argmin(weight[possible])])
-    value = Fraction(bias)
-    for f in np.flatnonzero((weight != 0) & ~grouped):
-        value += Fraction(float(weight[f])) * Fraction(float(body.center[f]))
+    value = Fraction(bias) + exact_dot(weight[~grouped], body.center[~grouped])
     for member in worst.values():
         value += Fraction(float(weight[member]))
     wanted = Fraction(needed)
@@ -159,10 +155,7 @@ def _worst_gain(row: _Row, body: Body, deadline: float) -> _Gain:
     down = row.weight[columns] > 0
     edge = np.where(down, body.lower[columns], body.upper[columns])
     if not is_round(body.shape):
-        lost = Fraction(0)
-        for f, end in zip(columns, edge, strict=True):
-            shift = abs(Fraction(float(body.center[f])) - Fraction(float(end)))
-            lost += abs(Fraction(float(row.weight[f]))) * shift
+        lost = exact_dot(row.weight[columns], body.center[columns]) - exact_dot(row.weight[columns], edge)
         if lost <= row.spare:
             return _Gain(lost)
         return _Gain(point=_point_at(row, body, columns, edge))

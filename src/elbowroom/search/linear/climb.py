@@ -5,13 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from elbowroom.numerics import NONZERO, Floats
+from elbowroom.search.contract import Clock
 from elbowroom.search.linear.adversary import Adversary
 from elbowroom.search.linear.limits import LEAST_PRICE, MOST_STEPS
 from elbowroom.search.linear.question import Question
 
 
-def climb(question: Question, adversaries: list[Adversary], values: Floats, group_gain: Floats) -> Floats:
-    """Move whole single columns greedily until every model row holds, or nothing helps. ``group_gain``: per row."""
+def climb(
+    question: Question, adversaries: list[Adversary], values: Floats, group_gain: Floats, clock: Clock
+) -> Floats:
+    """Move whole single columns greedily until every model row holds, nothing helps, or time is up. ``group_gain``: per row."""
     q, values = question, values.copy()
     movable = q.whole.copy()
     movable[q.singles.size :] = False
@@ -20,6 +23,8 @@ def climb(question: Question, adversaries: list[Adversary], values: Floats, grou
     if not movable.any():
         return values
     for _ in range(MOST_STEPS):
+        if clock.expired:
+            break
         j, short = _neediest(q, adversaries, values, group_gain)
         if short <= 0:
             break

@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 
 from elbowroom.models.linear import LinearModel
-from elbowroom.numerics import Floats
+from elbowroom.numerics import Floats, exact_dot, two_sum
 from elbowroom.problem.conditions import Takes
 from elbowroom.problem.problem import RecourseProblem
 from elbowroom.problem.shapes import Shape, is_round
@@ -118,15 +118,15 @@ def _reach(question: Question) -> tuple[Reach, str]:
         best = np.where(adversary.sign > 0, question.upper, question.lower)
         if not np.isfinite(best[used]).all():
             continue
-        value = question.exact_base[j]
-        for f in used:
-            bad_edge = float(question.lower[f] if adversary.sign[f] > 0 else question.upper[f])
-            sign = int(adversary.sign[f])
-            worst = sign * Fraction(float(best[f]))
-            if not is_round(question.shape):
-                worst -= Fraction(float(adversary.axes[f]))
-                worst = max(worst, sign * Fraction(bad_edge)) if math.isfinite(bad_edge) else worst
-            value += Fraction(float(adversary.gain[f])) * (worst - sign * Fraction(float(question.start[f])))
+        sign, gain, worst = adversary.sign[used], adversary.gain[used], (adversary.sign * best)[used]
+        value = question.exact_base[j] - exact_dot(gain, sign * question.start[used])
+        if not is_round(question.shape):
+            edge = sign * np.where(sign > 0, question.lower[used], question.upper[used])
+            rounded, error = two_sum(worst, -adversary.axes[used])
+            beyond = (rounded < edge) | ((rounded == edge) & (error < 0))  # exactly: the room is cut off at the limits
+            worst = np.where(beyond, edge, worst)
+            value -= exact_dot(gain[~beyond], adversary.axes[used][~beyond])
+        value += exact_dot(gain, worst)
         for i, group in enumerate(question.groups):
             options = [Fraction(float(w)) - Fraction(float(group.current_weight[j])) for w in group.weight[j]]
             if question.lower[question.singles.size + i] < 0.5:

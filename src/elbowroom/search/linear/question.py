@@ -18,7 +18,7 @@ import numpy as np
 
 from elbowroom.models.linear import LinearModel
 from elbowroom.models.margins import AffineMargins, linear_margins
-from elbowroom.numerics import Bools, Floats, Ints
+from elbowroom.numerics import Bools, Floats, Ints, exact_dot
 from elbowroom.problem.categories import allowed_categories
 from elbowroom.problem.problem import RecourseProblem
 from elbowroom.problem.shapes import Shape, is_round
@@ -113,8 +113,7 @@ def read_question(problem: RecourseProblem, model: LinearModel) -> Question | Ho
     singles = np.flatnonzero(~grouped & (useful | forced))
     base = [Fraction(float(b)) for b in biases]
     for j in range(len(base)):
-        for f in np.flatnonzero((weights[j] != 0) & ~grouped):
-            base[j] += Fraction(float(weights[j, f])) * Fraction(float(factual[f]))
+        base[j] += exact_dot(weights[j, ~grouped], factual[~grouped])
     groups: list[GroupColumn] = []
     prices: list[float] = []
     must: list[bool] = []

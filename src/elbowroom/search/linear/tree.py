@@ -382,5 +382,5 @@ class Tree:
                 keep = np.argsort(-np.where(forced, np.inf, cost), kind="stable")[: q.most_changes]
                 point[~np.isin(np.arange(point.size), keep)] = q.start[~np.isin(np.arange(point.size), keep)]
             gains = [self._group_gain(j, point, categories) for j in range(q.n_rows)]
-            point = climb(q, self.adversaries, point, np.array(gains))
+            point = climb(q, self.adversaries, point, np.array(gains), self.clock)
             self._improve(node, point, categories, lower, upper)
