@@ -67,9 +67,9 @@ def refuse_if_shared(folder: Path, program: frozenset[Writer]) -> None:
 
 def make(folder: Path) -> None:
     """Make a folder and those above it as far as they are missing; others may read, whatever the umask says."""
-    missing = [place for place in (folder, *folder.parents) if not place.exists()]
-    for place in reversed(missing):
-        place.mkdir(mode=_NOT_FOR_OTHERS, exist_ok=True)
+    if not folder.is_dir():
+        make(folder.parent)
+        folder.mkdir(mode=_NOT_FOR_OTHERS, exist_ok=True)
 
 
 @lru_cache(maxsize=64)
