@@ -51,11 +51,12 @@ def _margins(model: TreeEnsemble, target: int, probability: float | None) -> Tre
     remembered does not keep a model alive, and is little."""
     known = _REMEMBERED.setdefault(model, {})
     key = target, probability
-    if key not in known:
-        if len(known) >= _MOST_TARGETS:
-            del known[next(iter(known))]
-        known[key] = tree_margins(model, target, probability)
-    return known[key]
+    margins = known.get(key)
+    if margins is None:
+        margins = known[key] = tree_margins(model, target, probability)
+        for old in list(known)[:-_MOST_TARGETS]:
+            known.pop(old, None)  # another thread may have done it
+    return margins
 
 
 def prepare_trees() -> None:

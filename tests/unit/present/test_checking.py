@@ -12,8 +12,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 from elbowroom import Box, Explainer, InputError, Region, Space, Target
-from elbowroom.present import checking
 from elbowroom.present.checking import Finding, Report, check_region
+from elbowroom.problem import RecourseProblem
 from elbowroom.result import Undecided
 
 NAMES = ["a", "b"]
@@ -127,7 +127,7 @@ def test_a_set_that_is_not_the_room_is_refuted(
 ) -> None:
     X, y = data
     saved(tmp_path, LogisticRegression().fit(X, y), X)
-    monkeypatch.setattr(checking, "_same", lambda a, b: False)
+    monkeypatch.setattr(RecourseProblem, "is_room", lambda problem, body: False)
     report = check(tmp_path)
     assert report.holds is False
     assert any("not the room that was asked for" in finding.what for finding in report.findings)

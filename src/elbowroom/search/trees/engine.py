@@ -64,14 +64,16 @@ class TreeEngine:
         return Ending(rest.method, near, reason, rest.tolerance, {**rest.counters, NEAR_TIES: 1.0})
 
     def _memory_for(self, problem: RecourseProblem, hopeful: bool) -> TreeMemory:
-        """Of this model and target; a memory that does not fit (another model or space) is replaced."""
-        key = problem.target_index, problem.target.probability, hopeful
-        memory = self._memory.pop(key, None)
+        """Of this model and target; a memory that does not fit (another model or space) is replaced. Several threads may ask
+        at once: each works on its own copy of the list."""
+        key, kept = (problem.target_index, problem.target.probability, hopeful), dict(self._memory)
+        memory = kept.pop(key, None)
         if memory is None or not memory.fits(problem):
             memory = TreeMemory.of(problem, hopeful)
-        self._memory[key] = memory  # the newest is last
-        while len(self._memory) > MOST_TARGETS:
-            del self._memory[next(iter(self._memory))]
+        kept[key] = memory  # the newest is last
+        while len(kept) > MOST_TARGETS:
+            del kept[next(iter(kept))]
+        self._memory = kept
         return memory
 
 

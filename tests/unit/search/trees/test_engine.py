@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 from elbowroom import Box, Explainer, Target
 from elbowroom.explainer.method import Method
 from elbowroom.models.tiny import two_stumps
@@ -18,3 +20,15 @@ def test_memory_does_not_grow_with_the_number_of_targets() -> None:
     kept = list(engine._memory.values())
     explainer.explain([0.0, 0.0], Box(0.1), target=Target(1, 0.5 + (12 - MOST_TARGETS) / 100))
     assert list(engine._memory.values()) == [*kept[1:], kept[0]]  # used again, so it is the newest
+
+
+def test_threads_with_many_targets_do_not_disturb_each_other() -> None:
+    explainer = Explainer(two_stumps())
+    targets = [Target(1, 0.5 + k / 100) for k in range(12)]
+
+    def ask(k: int) -> str:
+        return explainer.explain([0.0, 0.0], Box(0.1), target=targets[k % 12]).to_json(timings=False)
+
+    alone = [ask(k) for k in range(12)]
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(ask, range(96))) == 8 * alone
