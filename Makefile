@@ -6,7 +6,7 @@ STAMP  := $(VENV)/.installed
 WORKERS ?= auto
 LOCKED  ?=
 
-.PHONY: install demo test test-all test-oldest test-newest check format bench bench-all docs lock dist sbom clean
+.PHONY: install demo test test-all fuzz test-oldest test-newest check format bench bench-all docs lock dist sbom clean
 
 install: $(STAMP)
 
@@ -35,6 +35,10 @@ test: $(STAMP)
 
 test-all: $(STAMP)
 	$(BIN)/python -m pytest -n $(WORKERS) -m "long or not long"
+
+# FUZZ="--kind tables --seed 7 --only 12" repeats one try.
+fuzz: $(STAMP)
+	$(BIN)/python -m tests.fuzz $(FUZZ)
 
 # The oldest allowed version of every run-time dependency, and the newest of everything: in environments of their own.
 test-oldest:

@@ -11,9 +11,9 @@ All proofs of this package are about real numbers, all models compute in float64
 
 from __future__ import annotations
 
-from fractions import Fraction
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Final
 
 import numpy as np

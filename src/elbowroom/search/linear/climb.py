@@ -11,9 +11,7 @@ from elbowroom.search.linear.limits import LEAST_PRICE, MOST_STEPS
 from elbowroom.search.linear.question import Question
 
 
-def climb(
-    question: Question, adversaries: list[Adversary], values: Floats, group_gain: Floats, clock: Clock
-) -> Floats:
+def climb(question: Question, adversaries: list[Adversary], values: Floats, group_gain: Floats, clock: Clock) -> Floats:
     """Move whole single columns greedily until every model row holds, nothing helps, or time is up. ``group_gain``: per row."""
     q, values = question, values.copy()
     movable = q.whole.copy()

@@ -6,8 +6,8 @@ import numpy as np
 
 from elbowroom.numerics import Floats
 from elbowroom.problem import AtMost, Box, Feature, RecourseProblem, Rule, Space
-from elbowroom.search.linear.adversary import Adversary
 from elbowroom.search.contract import Clock
+from elbowroom.search.linear.adversary import Adversary
 from elbowroom.search.linear.climb import climb
 from elbowroom.search.linear.question import Question
 from tests.support.linear_problems import linear_model
