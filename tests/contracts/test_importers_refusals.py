@@ -36,7 +36,7 @@ from sklearn.preprocessing import (
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from elbowroom.errors import InputError, UnsupportedModel
+from elbowroom.errors import ElbowroomError, InputError, UnsupportedModel
 from elbowroom.importers import read_model
 from tests.support.importer_cases import MODELS, fitted, one_thread, table
 
@@ -281,6 +281,25 @@ def test_data_of_the_wrong_shape() -> None:
         read_model(model, data=FRAME.iloc[:, :5])
     with pytest.raises(InputError, match="table of numbers"):
         read_model(model, data=[["a"] * 8])
+
+
+@pytest.mark.parametrize("part", ["n_features_in_", "coef_", "coefs_", "intercepts_", "tree_"])
+def test_objects_whose_parts_do_not_fit_together_are_refused(part: str) -> None:
+    """As a damaged file leaves them: the error of whatever fails first says little, so ours says what it means."""
+    match part:
+        case "n_features_in_" | "coef_":
+            model = _fit(LogisticRegression())
+            model.__dict__[part] = 3 if part == "n_features_in_" else model.coef_[:, :3]
+        case "coefs_" | "intercepts_":
+            model = _fit(MLPClassifier((4,), max_iter=5))
+            model.__dict__[part] = model.__dict__[part][:1]
+        case _:
+            model = _fit(DecisionTreeClassifier(max_depth=2))
+            state = model.tree_.__getstate__()
+            state["nodes"]["feature"][0] = 1 << 24
+            model.tree_.__setstate__(state)
+    with pytest.raises(ElbowroomError, match=r"do not fit together|own predict refuses"):
+        read_model(model)
 
 
 def test_no_warning_reaches_the_user() -> None:

@@ -57,8 +57,11 @@ class Original:
     preprocessing: Preprocessing
 
     def predict(self, X: Floats) -> npt.NDArray[Any]:
-        """Labels of float64 rows in model column order."""
-        return np.asarray(self.model.predict(self.columns.frame(X)))
+        """Labels of float64 rows in model column order. Originals refuse some rows: too large for float32, too wide."""
+        try:
+            return np.asarray(self.model.predict(self.columns.frame(X)))
+        except ValueError as error:
+            raise InputError(f"the model's own predict refuses the rows it was asked about: {error}") from error
 
     def class_indices(self, X: Floats, classes: tuple[Label, ...]) -> Ints:
         """Positions of the predicted labels among the classes; -1 for any other label."""

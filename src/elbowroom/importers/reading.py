@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy.typing as npt
 
-from elbowroom.errors import InputError
+from elbowroom.errors import ElbowroomError, InputError, UnsupportedModel
 from elbowroom.importers.original import Original
 from elbowroom.importers.preprocessing import Preprocessing
 from elbowroom.importers.replay import ReplayReport
@@ -38,6 +38,18 @@ def open_model(model: object, names: object = None, *, replay: bool = True, data
     """
     if isinstance(model, type):
         raise InputError(f"{model.__name__} is a class; give a fitted object")
+    try:
+        return _open(model, names, replay, data)
+    except (ElbowroomError, MemoryError):
+        raise
+    except Exception as error:  # arrays of the wrong size, missing parts: a damaged object can fail anywhere
+        raise UnsupportedModel(
+            f"{type(model).__name__}: the parts of this object do not fit together ({type(error).__name__}: {error}); "
+            "it is damaged, or another version of its library made it: fit and save it again"
+        ) from error
+
+
+def _open(model: object, names: object, replay: bool, data: object) -> ReadModel:
     columns = columns_of(model)
     inner, preprocessing = unfold(model, Preprocessing(columns.named(names)))
     parsed = reader_of(inner).read(inner, preprocessing)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.tree import DecisionTreeClassifier
 
 from elbowroom.errors import InputError
 from elbowroom.importers.original import Columns, Original
@@ -65,6 +66,16 @@ def test_it_sees_what_it_was_fitted_on_and_cannot_spoil_the_rows(names: tuple[st
     assert isinstance(model.given, np.ndarray if names is None else pd.DataFrame)
     if names is not None:
         assert list(model.given.columns) == ["a", "b"]
+
+
+def test_rows_that_it_refuses_are_named_as_its_own_refusal() -> None:
+    """A tree computes in float32, and scikit-learn refuses what does not fit."""
+    X = np.array([[0.0, 0.0], [1.0, 1.0]])
+    tree = DecisionTreeClassifier().fit(X, ["no", "yes"])
+    with pytest.raises(InputError, match=r"own predict refuses .* too large for dtype\('float32'\)"):
+        original(tree).predict(np.array([[1e308, 0.0]]))
+    with pytest.raises(InputError, match="expecting 2 features"):
+        original(tree).predict(np.array([[0.0, 0.0, 0.0]]))
 
 
 def test_labels_become_positions_and_strangers_minus_one() -> None:
