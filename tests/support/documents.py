@@ -67,8 +67,16 @@ def changed(value: Any) -> Any:
 
 
 def canonical(document: Any) -> str:
-    """Equal for equal documents: the order of keys and the white space do not count, all else does."""
-    return json.dumps(document, sort_keys=True)
+    """Equal for equal documents: the order of keys, white space and the sign of 0.0 do not count, all else does."""
+    return json.dumps(_unsigned(document), sort_keys=True)
+
+
+def _unsigned(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _unsigned(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_unsigned(inner) for inner in value]
+    return value + 0.0 if isinstance(value, float) else value
 
 
 # ---- random changes --------------------------------------------------------------------------------------------------
