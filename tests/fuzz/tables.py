@@ -145,6 +145,9 @@ class Tables:
             return f"silent acceptance: Python's csv module cannot read it ({error})"
         if len(set(header)) < len(header):
             return "silent acceptance: two columns have one name"
+        for cells in rows:
+            while len(cells) > len(header) and not cells[-1]:
+                cells.pop()  # a separator at the end of a line says nothing
         ragged = [i for i, cells in enumerate(rows) if len(cells) != len(header)]
         if ragged:
             return f"silent acceptance: row {ragged[0]} has {len(rows[ragged[0]])} fields, the header {len(header)}"
