@@ -9,11 +9,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from elbowroom.present.account import Sort, account_of, category_names
-from elbowroom.present.text import joined, outcome, quoted, status_word, table_rows
+from elbowroom.present.text import MOST_SPOKEN, joined, outcome, quoted, status_word, table_rows
 from elbowroom.problem import AtMost, Ball, Box, Diamond, Feature, LinearRule, Space, Target
 from elbowroom.result import Status
 from tests.support.answers import CENTER, FACTUAL, ORIGIN, make_no_region, make_region
@@ -215,6 +215,7 @@ widths = st.floats(1e-6, 1e5)
 @given(st.lists(st.tuples(positions, positions, widths), min_size=1, max_size=4))
 def test_every_number_said_about_a_box_is_certified(columns: list[tuple[float, float, float]]) -> None:
     """Read the numbers of the sentence and of the table back: all of their corners are points of the region."""
+    assume(sum(f == c for f, c, _ in columns) <= MOST_SPOKEN)  # more unchanged features are summed up, without numbers
     names = "abcd"[: len(columns)]
     region = plain_region(
         [f for f, _, _ in columns],
