@@ -3,6 +3,8 @@ the options that are used, every link leads somewhere."""
 
 from __future__ import annotations
 
+import ast
+import inspect
 import re
 import shlex
 from pathlib import Path
@@ -14,6 +16,7 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier
 from typer.main import get_command
 
+from elbowroom import Box, Explainer
 from elbowroom.present.cli import app
 
 ROOT = Path(__file__).parents[2]
@@ -50,6 +53,25 @@ def test_python_blocks_run_and_print_what_is_shown(page: Path, tmp_path, monkeyp
         printed = capsys.readouterr().out
         if following is not None and following[0] == "" and following[2] == end:
             assert printed.rstrip() == following[1].rstrip()
+
+
+def methods() -> list[tuple[str, str]]:
+    """Every method of an `Explainer` with its arguments, as the page of the interface shows it."""
+    text = (ROOT / "docs" / "api.md").read_text(encoding="utf-8") if (ROOT / "docs").exists() else ""
+    return re.findall(r"`\.(\w+)\((.*?)\)`", text)
+
+
+@pytest.mark.parametrize(("name", "shown"), methods(), ids=[name for name, _ in methods()])
+def test_arguments_and_defaults_are_those_of_the_interface(name: str, shown: str) -> None:
+    call = ast.parse(f"f({shown})", mode="eval").body
+    assert isinstance(call, ast.Call)
+    _, *parameters = inspect.signature(getattr(Explainer, name)).parameters.values()
+    defaults = {p.name: p.default for p in parameters if p.default is not inspect.Parameter.empty}
+    for keyword in call.keywords:
+        value = eval(ast.unparse(keyword.value), {"Box": Box})
+        assert keyword.arg in defaults and defaults[keyword.arg] == value, keyword.arg
+    required = [p.name for p in parameters if p.default is inspect.Parameter.empty]
+    assert len(call.args) >= len(required)
 
 
 def commands() -> list[str]:

@@ -102,12 +102,12 @@ def made_up_boosting(seed: int) -> tuple[GradientBoostingClassifier, Floats]:
     return boosted(X, (score > 0).astype(int)), X
 
 
-def closed(model: GradientBoostingClassifier, row: Floats, room: Ball | Diamond, distance: float) -> Region:
-    """The answer, which must be proven optimal and lie at this distance."""
+def closed(model: GradientBoostingClassifier, row: Floats, room: Ball | Diamond, distance: float | None) -> Region:
+    """The answer, which must be proven optimal and lie at this distance, if it is known."""
     answer = Explainer(model).explain(row, room, time_limit=30.0)
     assert isinstance(answer, Region)
     assert answer.status is Status.OPTIMAL
-    assert answer.distance == pytest.approx(distance, rel=2e-4)
+    assert distance is None or answer.distance == pytest.approx(distance, rel=2e-4)
     attack(model.predict, answer.body, 1 - model.predict(row[None])[0])
     return answer
 
@@ -121,9 +121,11 @@ def test_columns_that_share_the_way_do_not_hold_up_the_search() -> None:
 
 
 def test_a_narrow_corner_does_not_hold_up_the_search() -> None:
-    """The same without the data of the paper: without moves of all columns at once this row is never closed."""
+    """The same without the data of the paper: without moves of all columns at once this row is never closed. Versions of
+    scikit-learn fit different trees: the distance is known for those of 1.9 and of 1.4, the proof is asked of all."""
     model, X = made_up_boosting(0)
-    closed(model, X[1], Ball(0.05), 0.379195)
+    fitted = Explainer(model).model.fingerprint[:16]
+    closed(model, X[1], Ball(0.05), {"92f6d46c4273724d": 0.379195, "9898dfb931868b6d": 0.375326}.get(fitted))
 
 
 @pytest.mark.skipif(not DATA.exists(), reason="the data sets of the paper are not here (ELBOWROOM_DATA)")
