@@ -29,6 +29,13 @@ class Case:
         return f"{self.model}-{size}"
 
     def train(self, X: np.ndarray, y: np.ndarray) -> Any:
+        """On one thread: with some versions of BLAS the last digits of a fit depend on how many there are."""
+        from threadpoolctl import threadpool_limits
+
+        with threadpool_limits(1):
+            return self._fitted(X, y)
+
+    def _fitted(self, X: np.ndarray, y: np.ndarray) -> Any:
         from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
         from sklearn.linear_model import LogisticRegression
         from sklearn.neural_network import MLPClassifier
