@@ -5,6 +5,7 @@ Every forgery carries a right seal and checksum.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 from dataclasses import dataclass, replace
@@ -82,6 +83,9 @@ def make(kind: str, folder: Path) -> Case:
         assert isinstance(answer, Region)
         answer = replace(answer, status=Status.CERTIFIED, lower_bound=0.5 * answer.distance)
     joblib.dump(model, folder / "model.joblib")
+    assert answer.origin is not None
+    digest = hashlib.sha256((folder / "model.joblib").read_bytes()).hexdigest()
+    answer = replace(answer, origin=replace(answer.origin, model_file=digest))
     return Case(folder, json.loads(answer.to_json()))
 
 
