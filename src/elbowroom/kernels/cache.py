@@ -8,8 +8,8 @@ A kernel has one index and one data file per signature, as numba does it, in the
 
 So the data need no second file for their digest, and a data file never changes: it is written before the index that names
 it, each with one atomic replacement. Whatever the order of several processes, a reader finds a whole cache or none.
-A file with another digest, of another user, or no file at all is deleted and compiled anew; so is one that was verified
-and yet fails to load. Code of other versions or of other sources is passed over in silence.
+A file with another digest or of another user is deleted and its kernel compiled anew, also if it was verified and yet
+fails to load. Code of other versions or of other sources is passed over in silence.
 
 Digests guard against accidents. Against malice guards the folder, see `folder`: who can write there can write digests too.
 """
@@ -38,6 +38,9 @@ VERSIONS: Final = f"numba {numba.__version__}, llvmlite {llvmlite.__version__}"
 _DIGITS: Final = 32  # of the digest in the name of a data file
 _MOST_BYTES: Final = 1 << 28  # a larger file is none of ours
 _LEFT_OVER: Final = 3600.0  # seconds after which a file that no index names is nobody's
+_NOT_THERE: Final = (  # Windows keeps a file to itself while another process replaces it
+    (FileNotFoundError, PermissionError) if os.name == "nt" else (FileNotFoundError, NotADirectoryError)
+)
 _IDENTITY: Final = ("st_ino", "st_mtime_ns", "st_size")
 _refusals: Final[list[str]] = []  # why folders were passed over
 
@@ -60,7 +63,7 @@ def refusal() -> str | None:
 
 def _say_refusal() -> None:
     if _refusals:
-        once(Topic.REFUSED, "elbowroom keeps no compiled kernels there: %s", _refusals[0])
+        once(Topic.REFUSED, "elbowroom passes over a folder for compiled kernels: %s", _refusals[0])
 
 
 # ---- the files of a kernel ---------------------------------------------------------------------------------------------
@@ -118,13 +121,14 @@ class KernelFiles(IndexDataCacheFile):  # type: ignore[misc,unused-ignore]
 
     def _verified(self, path: Path, is_right: Callable[[bytes], bool]) -> bytes | None:
         """The content of a file that is what was written; None if there is none. Anything else is deleted."""
+        seen, content = None, None
         try:
             seen = path.lstat()
             content = self._read(path)
-        except FileNotFoundError:
+        except _NOT_THERE:
             return None
-        except OSError:
-            content = None
+        except OSError:  # it cannot be read
+            pass
         if content is not None and is_right(content):
             return content
         self.discard(path, seen)
