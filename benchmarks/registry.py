@@ -61,6 +61,7 @@ COMMANDS = [
     Command("peers", "plain counterfactuals beside treecf", "peers:run_peers", "rows limit"),
     Command("realistic", "models of the size people use, gap at 1, 10 and 60 s", "realistic:run_realistic", "rows limit"),
     Command("startup", "what a new process pays", "startup:run_startup"),
+    Command("limits", "seconds over the time limit on large models, and memory after 5,000 questions", "limits:run_limits", "rows"),
     Command("walk", "files that one call passes through, and changes of file", "walk:run_walk"),
     Command("reuse", "one explainer for twenty rows against twenty explainers", "reuse:run_reuse", "rows"),
     Command("same", "questions through used and fresh explainers: equal to the bit", "same:run_same", "questions=questions_asked"),

@@ -36,7 +36,7 @@ def tighten(bounds: DeepBounds, blocks: Blocks, program: MoveProgram, cutoff: fl
             budget = np.concatenate([np.zeros(made.low.size), np.ones(extra)])
         program.add_row(-budget, -cutoff)
         for i in targets:
-            if search.clock.expired:  # those that are left keep the range they have
+            if search.clock.remaining <= 0.0:  # those that are left keep the range they have
                 break
             q, constant = int(block.neuron[i]), float(block.z0[i])
             for sign in (1.0, -1.0):

@@ -46,15 +46,15 @@ def pack(sizes: Ints, tree_start: Ints) -> Packing:
         if used > 0:
             word, used = word + 1, 0
         word_start.append(word)
-    segment_word, shift, width = (np.array(part, dtype=np.int64) for part in (words, shifts, widths))
-    first = np.cumsum(width) - width  # leaf of each segment's first bit
-    place = np.arange(int(width.sum())) - np.repeat(first - shift, width)
+    segment_word, shift, long = (np.array(part, dtype=np.int64) for part in (words, shifts, widths))
+    first = np.cumsum(long) - long  # leaf of each segment's first bit
+    place = np.arange(int(long.sum())) - np.repeat(first - shift, long)
     return Packing(
         segment_start=np.array(starts, dtype=np.int64),
         segment_word=segment_word,
-        segment_mask=(_ALL >> (64 - width).astype(np.uint64)) << shift.astype(np.uint64),
+        segment_mask=(_ALL >> (64 - long).astype(np.uint64)) << shift.astype(np.uint64),
         segment_first=first - shift,
-        word=np.repeat(segment_word, width),
+        word=np.repeat(segment_word, long),
         bit=_ONE << place.astype(np.uint64),
         word_start=np.array(word_start, dtype=np.int64),
     )
