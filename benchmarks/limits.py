@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
@@ -74,7 +75,7 @@ def _seconds(explainer: Explainer, x: Any, room: Any, distance: str, limit: floa
 
 
 def _resident() -> float:
-    with open("/proc/self/statm") as file:
+    with Path("/proc/self/statm").open() as file:
         return int(file.read().split()[1]) * 4096 / 1e6
 
 
