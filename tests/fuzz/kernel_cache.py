@@ -99,6 +99,8 @@ def _trouble(ended: Ended) -> str | None:
 
 def _damage(file: Path, other: Path, rng: random.Random) -> str:
     """Change one file; return how."""
+    if not (file.is_file() and other.is_file()):
+        return "gone already"
     data = bytearray(file.read_bytes())
     match rng.randrange(13):
         case 0:

@@ -20,6 +20,7 @@ from tests.fuzz.kind import Kind, Outcome, accepted, refused
 from tests.fuzz.kinds import Entry
 from tests.fuzz.worker import Task, generator
 from tests.support.children import Ended
+from tests.support.hostile_text import MARKUP
 from tests.support.programs import Ran
 
 
@@ -87,6 +88,7 @@ def test_model_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pages, "hostile_text", lambda rng: rng.choice(MARKUP))
     honest = Region._repr_html_
     monkeypatch.setattr(Region, "_repr_html_", lambda region: html.unescape(honest(region)))
     assert any("markup" in found for found in troubles(pages.Pages(), tmp_path, 40))
