@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 import json
+import math
 import random
 import re
 from pathlib import Path
@@ -106,6 +107,8 @@ class RegionFiles:
         listed = "\n".join(line for line in ran.out.splitlines() if NOT_CHECKED.search(line))
         if forged == "certificate.margin" and region.certificate.margin <= one.answer.certificate.margin:
             return accepted(story)  # it claims less than was proven
+        if forged == "distance" and math.isclose(region.distance, one.answer.distance, rel_tol=1e-12):
+            return accepted(story)  # measured again, up to the rounding that another machine may have
         for pattern, words in UNPROVABLE.items():
             if re.fullmatch(pattern, forged) and re.search(words, listed, re.IGNORECASE):
                 return accepted(story)
