@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import csv
 import io
+import warnings
 from pathlib import Path
 from typing import Final
 
@@ -35,9 +36,29 @@ def _csv(data: bytes, path: Path, large: bool) -> pd.DataFrame:
         columns = max(map(_fields, _first_lines(data)), default=0)
         _refuse_too_many(columns, data.count(b",") + data.count(b"\n"), path)
     try:
-        return pd.read_csv(io.BytesIO(data))
-    except (ValueError, UnicodeDecodeError) as error:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", pd.errors.ParserWarning)
+            table = pd.read_csv(io.BytesIO(data), index_col=False)  # else a surplus first field becomes the row's name
+        _refuse_repeated(data, path)
+        return table
+    except pd.errors.ParserWarning:
+        raise InputError(
+            f"{path}: rows have more fields than the header has names, so no field can be told; name every column"
+        ) from None
+    except (ValueError, UnicodeDecodeError, csv.Error) as error:
+        if isinstance(error, InputError):
+            raise
         raise InputError(f"{path}: this is neither a CSV nor a Parquet file ({brief(str(error).strip())})") from None
+
+
+def _refuse_repeated(data: bytes, path: Path) -> None:
+    """pandas numbers names that occur twice; which column was meant then is a guess."""
+    lines = io.TextIOWrapper(io.BytesIO(data), encoding="utf-8-sig", newline="")
+    seen: set[str] = set()
+    for name in next((fields for fields in csv.reader(lines) if fields), []):
+        if name in seen:
+            raise InputError(f"{path}: two columns are called {name!r}; give each its own name")
+        seen.add(name)
 
 
 def _first_lines(data: bytes) -> list[bytes]:

@@ -86,3 +86,23 @@ def test_parquet_files_are_asked_for_their_size_first(tmp_path: Path, monkeypatc
     (tmp_path / "table").write_bytes(b"PAR1 and so on")
     with pytest.raises(InputError, match="2,000,000,000 cells"):
         load_table(tmp_path / "table")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("a,b\n1,2,3\n4,5,6\n", "more fields than the header"),  # pandas would take the first for the name of the row
+        ("a,b\n1,2,3\n4,5\n", "more fields than the header"),
+        ("\n\na,b,a\n1,2,3\n", "two columns are called 'a'"),
+        ('\ufeff"a",b,a\n1,2,3\n', "two columns are called 'a'"),
+    ],
+)
+def test_fields_that_no_column_can_be_told_for_are_refused(text: str, words: str, tmp_path: Path) -> None:
+    (tmp_path / "table.csv").write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match=words):
+        load_table(tmp_path / "table.csv")
+
+
+def test_a_separator_at_the_end_of_every_line_is_no_field(tmp_path: Path) -> None:
+    (tmp_path / "table.csv").write_text("a,b\n1,2,\n3,4,\n", encoding="utf-8")
+    assert load_table(tmp_path / "table.csv").to_dict("list") == {"a": [1, 3], "b": [2, 4]}
