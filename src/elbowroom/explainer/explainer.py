@@ -148,7 +148,8 @@ class Explainer:
 
         def ask(radius: float, known: Known, seconds: float) -> Point:
             problem = replace(first, room=unit.times(radius))
-            attempt = Attempt(problem, Clock(seconds, report_with_radius(radius, clock, on_progress)), engine)
+            told = report_with_radius(radius, clock, on_progress)
+            attempt = Attempt(problem, Clock(seconds, told, clock.nominal / len(sizes)), engine)
             ending = attempt.run(seed, known)
             return Point(radius, answer(attempt, ending, self.widen, origin), ending.tolerance)
 

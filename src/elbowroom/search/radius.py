@@ -161,7 +161,7 @@ class _Bracket:
 
     def ask(self, radius: float) -> None:
         """One radius gets a share of the looks: what is not settled in them leaves time for smaller ones."""
-        looks = LOOKS_PER_SECOND * self.clock.time_limit * self.share
+        looks = LOOKS_PER_SECOND * self.clock.nominal * self.share
         verdict = self.accept(self.rooms.body(radius), max(self.clock.remaining, 0.0), looks)
         if isinstance(verdict, Certificate):
             self.lower = max(self.lower, radius)

@@ -237,7 +237,7 @@ class _Growth:
         asked = _new_part(self.body, body, climb.column, climb.sign) if self.exact else body
         known = self._known(asked)
         if known is None:
-            verdict = self.accept(asked, max(self._left, 0.0), LOOKS_PER_SECOND * self.clock.time_limit * _SHARE)
+            verdict = self.accept(asked, max(self._left, 0.0), LOOKS_PER_SECOND * self.clock.nominal * _SHARE)
             if isinstance(verdict, Certificate):
                 climb.at, self.low, self.high, self.body = rung, low, high, body
                 if not self.exact:

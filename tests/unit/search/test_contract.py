@@ -37,6 +37,14 @@ def test_a_spent_clock_is_expired_and_its_parts_are_too() -> None:
     assert clock.best_distance == math.inf and not clock.trace  # steps of a part are its own
 
 
+def test_numbers_are_shares_of_the_limit_that_was_given() -> None:
+    clock = Clock(60.0)
+    clock.deadline -= 59.0  # nearly all of it has passed
+    part = clock.part(0.5)
+    assert part.time_limit < 1.0 and part.nominal == clock.nominal == 60.0
+    assert Clock(2.0, nominal=60.0).nominal == 60.0
+
+
 def test_an_engine_refuses_shapes_and_conditions_by_name_and_nothing_else() -> None:
     asked = RecourseProblem.ask(two_stumps(), Space.plain(("x", "y")), [0.0, 0.0], Ball(0.1), rules=[AtMost(1)])
     takes = Takes(most_changes=True)

@@ -126,7 +126,7 @@ class _Loop:
     def _first_region(self) -> None:
         """Something certified before the long search: the paper's heuristic, where there is one."""
         if isinstance(self.problem.model, TreeEnsemble):
-            nodes = FIRST_SHARE * self.clock.time_limit * NODES_PER_SECOND
+            nodes = FIRST_SHARE * self.clock.nominal * NODES_PER_SECOND
             heuristic = OneLeafEngine(self.solver, max(1, int(min(nodes, MOST_FIRST_NODES))))
             found = heuristic.search(self.problem, self.referee, self.clock.part(1.0), 0)
             if self.center is not None:

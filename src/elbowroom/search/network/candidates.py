@@ -140,7 +140,7 @@ class NetworkSearch:
 
     def _slice(self) -> float:
         """Looks for the next verdict: of what the judge nominally does in the time limit, never of the time that is left."""
-        limit, used = self.clock.time_limit, self.undecided_looks / LOOKS_PER_SECOND
+        limit, used = self.clock.nominal, self.undecided_looks / LOOKS_PER_SECOND
         seconds = min(LARGEST_SLICE * limit, max(SLICE * limit, A_FEW_SECONDS))
         return LOOKS_PER_SECOND * max(min(seconds, UNDECIDED_SHARE * limit - used), SHORTEST_SLICE)
 
@@ -150,7 +150,7 @@ class NetworkSearch:
         for k, center in enumerate(waiting):
             if self.clock.expired or self.problem.measure(center) >= self.best_distance:
                 return
-            second = SECOND_LOOK * self.clock.time_limit * LOOKS_PER_SECOND
+            second = SECOND_LOOK * self.clock.nominal * LOOKS_PER_SECOND
             self._judge(center, np.inf if k == len(waiting) - 1 else second)
 
     def _judge(self, center: Floats, looks: float) -> bool:
