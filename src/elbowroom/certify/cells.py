@@ -8,6 +8,8 @@ are rounded down first, so that every cell holds a value). Members of free one-h
 
 from __future__ import annotations
 
+import math
+import time
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +21,7 @@ from elbowroom.numerics import Floats, Ints, next_up, next_value
 from elbowroom.problem import Body
 from elbowroom.problem.shapes import is_round, phi
 
+_BLOCK = 2**17  # leaves that are looked at between two looks at the clock
 _FIRST_ENTRIES = 4096  # room for partial ranges; if there are more, the second attempt has enough
 
 
@@ -48,7 +51,8 @@ class Cells:
     entry_high: Ints
 
     @classmethod
-    def of(cls, model: TreeEnsemble, body: Body) -> Cells:
+    def of(cls, model: TreeEnsemble, body: Body, deadline: float = math.inf) -> Cells | None:
+        """None if the deadline passed first."""
         in_group = np.zeros(body.center.size, dtype=bool)
         for members in body.free_groups:
             in_group[members] = True
@@ -73,7 +77,10 @@ class Cells:
         position = {f: i for i, f in enumerate(columns)}
         groups = [[position[int(f)] for f in members] for members in body.free_groups]
         grouped = in_group[active]
-        tree_start, rows, entry_start, entries = _restricted(model.leaves, body, active, start, last)
+        found = _restricted(model.leaves, body, active, start, last, deadline)
+        if found is None:
+            return None
+        tree_start, rows, entry_start, entries = found
         return cls(
             columns=active,
             start=start,
@@ -111,11 +118,40 @@ class Cells:
         return point + 0.0
 
 
-def _restricted(leaves: Leaves, body: Body, columns: Ints, start: Ints, last: Floats) -> tuple[Ints, Ints, Ints, Ints]:
-    """Leaves of each tree that meet the region: tree_start, rows, entry_start, and (3, entries) of partial ranges."""
-    n_leaves = leaves.lower.shape[0]
-    n_trees = leaves.n_trees
-    size = _FIRST_ENTRIES
+def _restricted(
+    leaves: Leaves, body: Body, columns: Ints, start: Ints, last: Floats, deadline: float
+) -> tuple[Ints, Ints, Ints, Ints] | None:
+    """Leaves of each tree that meet the region: tree_start, rows, entry_start, and (3, entries) of partial ranges; block
+    of trees by block of trees, None if the deadline passed in between."""
+    parts: list[tuple[Ints, Ints, Ints, Ints]] = []
+    at = 0
+    while at < leaves.n_trees:
+        end = int(np.searchsorted(leaves.offsets, leaves.offsets[at] + _BLOCK, "right")) - 1
+        end = min(max(end, at + 1), leaves.n_trees)
+        if parts and time.perf_counter() > deadline:
+            return None
+        parts.append(_restricted_trees(leaves, leaves.offsets[at : end + 1], body, columns, start, last))
+        at = end
+    if len(parts) == 1:
+        return parts[0]
+    starts, rows, entry_starts, entries = zip(*parts, strict=True)
+    return (
+        _end_to_end(starts),
+        np.concatenate(rows),
+        _end_to_end(entry_starts),
+        np.concatenate(entries, axis=1),
+    )
+
+
+def _end_to_end(starts: tuple[Ints, ...]) -> Ints:
+    """Offsets of parts that follow each other."""
+    return np.cumsum(np.concatenate([np.zeros(1, np.int64), *(np.diff(part) for part in starts)]), dtype=np.int64)
+
+
+def _restricted_trees(
+    leaves: Leaves, offsets: Ints, body: Body, columns: Ints, start: Ints, last: Floats
+) -> tuple[Ints, Ints, Ints, Ints]:
+    n_leaves, n_trees, size = int(offsets[-1] - offsets[0]), offsets.size - 1, _FIRST_ENTRIES
     while True:
         found = Meeting(
             lower=body.lower,
@@ -128,7 +164,7 @@ def _restricted(leaves: Leaves, body: Body, columns: Ints, start: Ints, last: Fl
             entry_start=np.zeros(n_leaves + 1, np.int64),
             entries=np.zeros((3, size), np.int64),
         )
-        count = restrict_leaves(leaves.offsets, leaves.lower, leaves.upper, found)
+        count = restrict_leaves(offsets, leaves.lower, leaves.upper, found)
         if count <= size:
             n_rows = int(found.tree_start[-1])
             return found.tree_start, found.rows[:n_rows], found.entry_start[: n_rows + 1], found.entries[:, :count]

@@ -37,8 +37,10 @@ from elbowroom.result import Certificate, Counterexample, Undecided, Verdict
 SHAPES: Final = (Shape.BOX, Shape.BALL, Shape.DIAMOND)
 _MOST_TARGETS = 4  # of one model whose margins are remembered
 _REMEMBERED: WeakKeyDictionary[TreeEnsemble, dict[tuple[int, float | None], TreeMargins]] = WeakKeyDictionary()
-_SHARE = 20_000_000  # leaf comparisons between two looks at the clock
+MANY_LEAVES: Final = 100_000
+_SHARE = 4_000_000  # leaf comparisons between two looks at the clock
 COST_ROUNDING: Final = 1e-12  # of each term of a cost; plenty for a few roundings
+_TOO_LATE = "the time limit was reached before every cell of the region was judged"
 _ASSUMPTIONS = (
     "rows are handed to the model as float64 numbers",
     "the parsed trees are the model's trees: checked by replay when the model was read",
@@ -74,7 +76,9 @@ def judge_trees(model: TreeEnsemble, target: Target, body: Body, deadline: float
     many looks for a rival."""
     began = time.perf_counter()
     margins = _margins(model, target.index(model.info), target.probability)
-    cells = Cells.of(model, body)
+    cells = Cells.of(model, body, deadline)
+    if cells is None:
+        return Undecided(_TOO_LATE, _since(began))
     margin = math.inf
     for rival in range(margins.slack.size):
         value, base, slack = margins.value[:, rival], float(margins.base[rival]), float(margins.slack[rival])
@@ -93,6 +97,8 @@ def _smallest_margin(
     cells: Cells, body: Body, value: Floats, base: float, slack: float, deadline: float, looks: float
 ) -> float | Floats | None:
     """A lower bound >= 0 on margin - slack over the body, or a point where it is negative, or None: out of time."""
+    if cells.rows.size > MANY_LEAVES and time.perf_counter() > deadline:  # sorting them takes a while
+        return None
     order, tree_start = _by_value(cells, value)
     n_leaves, n_active, n_trees = order.size, cells.columns.size, tree_start.size - 1
     # Costs are sums of at most n_active nonnegative terms, each correct to a few roundings.
