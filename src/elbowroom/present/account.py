@@ -139,6 +139,11 @@ def account_of(region: Region) -> Account:
     return Account(region, tuple(lines), radius, bool((space.scale == 1.0).all()))
 
 
+def _yes_or_no(value: float) -> str:
+    """Anything else can only come from a forged file, and is shown as it is."""
+    return {0.0: "no", 1.0: "yes"}.get(value) or exact(value)
+
+
 def _single(region: Region, f: int, feature: Feature, rounded: ShownRound | None) -> Line:
     body = region.body
     low, center, high = float(body.lower[f]), float(body.center[f]), float(body.upper[f])
@@ -147,9 +152,8 @@ def _single(region: Region, f: int, feature: Feature, rounded: ShownRound | None
     reach = ""
     shares_budget = moving and rounded is not None and f in rounded.reaches
     if feature.kind is Kind.BINARY and not shares_budget:
-        words = {0.0: "no", 1.0: "yes"}
-        texts = tuple(words[v] for v in (low, center, high))
-        factual_text = words[factual]
+        texts = tuple(map(_yes_or_no, (low, center, high)))
+        factual_text = _yes_or_no(factual)
         sort = Sort.YES_NO
     else:
         sort = Sort.NUMBER if feature.kind is Kind.NUMERIC else Sort.WHOLE

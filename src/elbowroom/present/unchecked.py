@@ -25,8 +25,8 @@ def unchecked(answer: Region | NoRegion, model: Model) -> list[Finding]:
     found = [_closeness(answer)] if isinstance(answer, Region) else []
     found.append(
         not_checked(
-            "that this is what was asked: the row, target, room, rules, limits, directions, scales and weights are the "
-            "file's own",
+            "that this is what was asked: the row, target, room, distance and rules, and the kinds, limits, directions, "
+            "scales, weights and groups of features are the file's own",
             *QUESTION,
         )
     )

@@ -16,6 +16,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -53,6 +54,7 @@ READABLE: Final = (1, 2)
 MOST_BYTES: Final = 16 * MEGABYTE  # of a file: that of 10,000 features has about 4
 MOST_STEPS: Final = 20_000  # of a trace: about 3 MB
 BLANK: Final = " \t\r\n\ufeff"  # before the document; some editors begin a file with a mark of its encoding
+HALVES: Final = re.compile("[\ud800-\udbff][\udc00-\udfff]")  # of one character, each kept as one of its own
 KIND_OF: Final = {Region: "region", NoRegion: "no region"}
 
 
@@ -86,7 +88,14 @@ def write_answer(answer: Region | NoRegion, timings: bool = True) -> str:
     else:
         document["reason"] = answer.reason
     document["checksum"] = _checksum(document)
-    return visible_json(json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False))
+    text = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False)
+    if halves := HALVES.search(text):
+        place = text[text.rfind("\n", 0, halves.start()) + 1 : halves.end()].strip()
+        raise InputError(
+            f"{brief(place)}: two halves of a character (surrogates) stand side by side, and whoever reads JSON joins them; "
+            "write the name or label with the whole character"
+        )
+    return visible_json(text)
 
 
 def read_answer(text_or_path: str | Path) -> Region | NoRegion:

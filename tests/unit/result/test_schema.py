@@ -6,6 +6,7 @@ import copy
 import json
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import date, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
@@ -331,3 +332,12 @@ def test_a_long_trace_is_thinned_so_that_the_file_can_be_read_again() -> None:
     assert max(b.seconds - a.seconds for a, b in pairwise(trace)) <= 16
     with pytest.raises(InputError, match="at most 16 MB are read"):
         Region.from_json("{" + " " * MOST_BYTES)
+
+
+def test_two_halves_of_a_character_side_by_side_are_refused() -> None:
+    """JSON would join them, and the file that was written could not be read."""
+    region = make_region()
+    halves = replace(region, predicted="a\ud83d\ude00")
+    with pytest.raises(InputError, match="halves of a character"):
+        halves.to_json()
+    assert Region.from_json(replace(region, predicted="a\ud83d").to_json()).predicted == "a\ud83d"
