@@ -20,6 +20,7 @@ from tests.fuzz.worker import Task, work
 
 CHUNK: Final = 50
 PATIENCE: Final = 60.0  # seconds without a word; processor time is limited by the worker itself
+PREPARATION: Final = 900.0  # seconds: kernels may have to be compiled first
 
 
 @dataclass(frozen=True)
@@ -98,8 +99,9 @@ class Run:
                 for ready in wait([worker.pipe for worker in busy], timeout=1.0):
                     self._listen(next(worker for worker in busy if worker.pipe is ready))
                 for worker in busy:
-                    if worker.task is not None and time.monotonic() - worker.since > PATIENCE:
-                        self._lost(worker, f"hang: nothing happened for {PATIENCE:.0f} s")
+                    patience = PREPARATION if worker.at is None else PATIENCE
+                    if worker.task is not None and time.monotonic() - worker.since > patience:
+                        self._lost(worker, f"hang: nothing happened for {patience:.0f} s")
         finally:
             self._end()
         return self.counts
