@@ -1,4 +1,4 @@
-"""The command line: ``elbowroom demo | explain | check | radius | frontier | chance``.
+"""The command line: ``elbowroom demo | explain | check | radius | frontier | chance | schema``.
 
 Exit codes: 0 a region was found (or a check passed), 1 the machine failed (memory, or the output could not be written),
 2 bad input, 3 proven that no region exists, 4 unknown, 5 a checked claim does not hold (refuted, or made for another
@@ -365,6 +365,15 @@ def chance(
             f"({norm.value}) is left with a probability of at most {1 - (probability or 0.0):.4g}: "
             f"{missing[0]} = {known[missing[0]]!r}."
         )
+
+
+@app.command()
+@guarded
+def schema() -> None:
+    """Print the format of answers in files, as JSON Schema."""
+    from elbowroom.result.json_schema import json_schema
+
+    screen.stdout().json(json_schema().rstrip("\n"))
 
 
 def _code(answer: object) -> Exit:

@@ -18,7 +18,7 @@ from elbowroom.problem.distances import Distance, Metric
 from elbowroom.problem.kinds import Direction
 from elbowroom.problem.rooms import Room, Walls
 from elbowroom.problem.rules import Rule, check_rules, parse_rules
-from elbowroom.problem.shapes import Shape
+from elbowroom.problem.shapes import is_round
 from elbowroom.problem.space import Space
 from elbowroom.problem.target import Target
 from elbowroom.visible import listed
@@ -148,7 +148,7 @@ class RecourseProblem:
         """True if a body is the room around its own centre. The ends of a widened box may lie between those of its widths
         and those of the next larger widths: where a centre is much larger than an end, no width states it exactly."""
         least = self.body(body.center)
-        if body.shape is not Shape.BOX:
+        if is_round(body.shape):
             return least.same_as(body)
         larger = replace(self.walls, down=next_up(self.walls.down), up=next_up(self.walls.up))
         most = Body.around(body.center, larger, self.lower, self.upper, self.space.whole_room, self.space.members)

@@ -1,16 +1,12 @@
-"""The published description of the files: JSON Schema, draft 2020-12. ``python -m elbowroom.result.json_schema`` prints
-it."""
+"""The published description of the files: JSON Schema, draft 2020-12."""
 
 from __future__ import annotations
 
-import sys
-from importlib.resources import files
+from pathlib import Path
+
+from elbowroom.disk import read_whole
 
 
 def json_schema() -> str:
     """What `Region.to_json` and `NoRegion.to_json` write, as JSON Schema text."""
-    return files("elbowroom.result").joinpath("region.schema.json").read_text(encoding="utf-8")
-
-
-if __name__ == "__main__":
-    sys.stdout.write(json_schema())
+    return read_whole(Path(__file__).with_name("region.schema.json")).decode("utf-8")

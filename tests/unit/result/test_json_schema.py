@@ -183,7 +183,7 @@ def test_the_schema_says_what_the_code_says() -> None:
 
 def test_it_is_printed() -> None:
     ran = subprocess.run(
-        [sys.executable, "-m", "elbowroom.result.json_schema"], capture_output=True, text=True, timeout=120, check=True
+        [sys.executable, "-m", "elbowroom", "schema"], capture_output=True, text=True, timeout=120, check=True
     )
     assert ran.stdout == json_schema() and SCHEMA["$schema"] == "https://json-schema.org/draft/2020-12/schema"
 

@@ -18,6 +18,7 @@ from elbowroom import Ball, Box, Diamond, Explainer, NoRegion, Status, Target
 from elbowroom.kernels.alarm import alarm
 from elbowroom.kernels.threads import one_thread
 from elbowroom.models import TreeEnsemble
+from elbowroom.models.margins import tree_margins
 from elbowroom.problem import RecourseProblem
 from elbowroom.search.contract import Clock
 from elbowroom.search.trees.boxes.calls import BoxKernels
@@ -67,15 +68,16 @@ def test_preparation_pauses_after_every_block_and_goes_on_later(
     model, space = explainer.model, explainer.space
     assert isinstance(model, TreeEnsemble)
     dimensions = Dimensions.of(model, space)
+    margins = tree_margins(model, 1)
     at_once = build_ensemble(model, space, 1, None, dimensions, 4096)
     monkeypatch.setattr(build, "BLOCK", 64)
-    steps = sum(1 for _ in building(model, space, 1, None, dimensions, 4096))
+    steps = sum(1 for _ in building(model, space, dimensions, margins, 4096))
     assert steps > 100  # far more blocks than leaves / 64: all dimensions and tables pause
     begun: list[int] = []
 
     def begin():  # type: ignore[no-untyped-def]
         begun.append(1)
-        return building(model, space, 1, None, dimensions, 4096)
+        return building(model, space, dimensions, margins, 4096)
 
     gradual, calls = GradualEnsemble(begin), 1
     while not gradual.ready(clock := Counting(11)):

@@ -120,11 +120,13 @@ def _reach(question: Question) -> tuple[Reach, str]:
             continue
         sign, gain, worst = adversary.sign[used], adversary.gain[used], (adversary.sign * best)[used]
         value = question.exact_base[j] - exact_dot(gain, sign * question.start[used])
+        size = np.where(adversary.gain > 0, np.abs(best) + adversary.axes, 0.0)  # of the numbers that are added up
         if not is_round(question.shape):
             edge = sign * np.where(sign > 0, question.lower[used], question.upper[used])
             rounded, error = two_sum(worst, -adversary.axes[used])
             beyond = (rounded < edge) | ((rounded == edge) & (error < 0))  # exactly: the room is cut off at the limits
             worst = np.where(beyond, edge, worst)
+            size[used[beyond]] = np.abs(edge[beyond])
             value -= exact_dot(gain[~beyond], adversary.axes[used][~beyond])
         value += exact_dot(gain, worst)
         for i, group in enumerate(question.groups):
@@ -132,7 +134,7 @@ def _reach(question: Question) -> tuple[Reach, str]:
             if question.lower[question.singles.size + i] < 0.5:
                 options.append(Fraction(0))
             value += max(options)
-        doubt = _doubt(question, j, np.where(adversary.gain > 0, np.abs(best) + adversary.axes, 0.0))
+        doubt = _doubt(question, j, size)
         if value < -doubt:
             if not weights.any():
                 return Reach.NONE, _why_none(question)

@@ -27,11 +27,11 @@ class Script:
         first_nodes=10, neighbourhood_nodes=5, first_share=4, rows_per_split=2, rows_of_neighbourhood=16
     )
     kind: npt.DTypeLike = np.int32
-    row: Floats | None = None
     out_of_time = False
     held_key = math.inf
 
-    def __init__(self, layout: Layout, stops: Iterator[int]) -> None:
+    def __init__(self, memory: TreeMemory, layout: Layout, stops: Iterator[int]) -> None:
+        self.model = memory.ensemble
         self.layout, self.question, self.stops = layout, layout.question, stops
         self.home, self.root_low, self.root_high = self.question.home, layout.root_low, layout.root_high
         self.regions = Regions.of(self.question)
@@ -86,7 +86,7 @@ def driven(*stops: int) -> tuple[Drive, Script]:
     memory = TreeMemory.of(problem)
     layout = lay_out(problem, memory.dimensions)
     assert isinstance(layout, Layout)
-    kernels = Script(layout, iter(stops))
+    kernels = Script(memory, layout, iter(stops))
     return Drive(problem, Referee(problem), Clock(60.0), 0, memory, kernels, closer=0.5), kernels
 
 
