@@ -243,18 +243,15 @@ def _entries(low: Shorts, high: Shorts, last: Ints, leaves: _Leaves) -> Generato
         dim, tree = np.nonzero(uses[begin:end].T)
         users.append(begin + tree)
         ends.append(np.bincount(dim, minlength=n_dims))
-    return _Entries(
-        start=np.cumsum(np.concatenate(sizes), dtype=np.int64),
-        dim=_joined(dims),
-        low=_joined(lows),
-        high=_joined(highs),
-        user_start=np.cumsum(np.concatenate(ends), dtype=np.int64),
-        user=_joined(users),
-    )
-
-
-def _joined(parts: list[Ints]) -> Ints:
-    return np.concatenate([np.zeros(0, np.int64), *parts]).astype(np.int64)
+    start, user_start = (np.cumsum(np.concatenate(part), dtype=np.int64) for part in (sizes, ends))
+    yield
+    joined = []
+    for parts in (dims, lows, highs, users):
+        joined.append(np.concatenate([np.zeros(0, np.int64), *parts]))
+        parts.clear()
+        yield
+    dim, first, final, user = joined
+    return _Entries(start=start, dim=dim, low=first, high=final, user_start=user_start, user=user)
 
 
 def _tables(
