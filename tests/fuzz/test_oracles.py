@@ -98,7 +98,7 @@ def test_lies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kind = lies.Lies()
     kind.prepare(tmp_path)
 
-    def generous(model, target, body, seconds=None):  # type: ignore[no-untyped-def]
+    def generous(model, target, body, *limits):  # type: ignore[no-untyped-def]
         return Certificate(model.fingerprint, target, body, "trust me", 1.0, 0.0, ())
 
     monkeypatch.setattr(attempt, "certify", generous)

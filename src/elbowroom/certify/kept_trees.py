@@ -60,6 +60,7 @@ class Masses:
 
 def kept_trees(model: TreeEnsemble, target: int, slip: Slip, tolerance: float, seconds: float) -> Masses:
     """Masses proven kept and lost, until less than ``tolerance`` is open or time runs out."""
+    deadline = time.perf_counter() + seconds
     columns = [int(f) for f in slip.columns if model.cuts[int(f)].size]
     cuts = [np.unique(np.floor(model.cuts[f])) + 0.0 if slip.whole[f] else model.cuts[f] for f in columns]
     start = np.cumsum([0, *(c.size + 2 for c in cuts)], dtype=np.int64)
@@ -91,13 +92,12 @@ def kept_trees(model: TreeEnsemble, target: int, slip: Slip, tolerance: float, s
         split=np.zeros(2, np.int64),
     )
     counts, totals = tally.counts, tally.totals
-    deadline: float | None = None  # the first call finds nothing open: it only loads compiled code, before time counts
+    loading = time.perf_counter()
+    explore(forest, ranges, tally, SHARE, tolerance)  # finds nothing open: it only loads compiled code,
+    deadline += time.perf_counter() - loading  # whose time does not count
+    counts[OPEN] = counts[USED] = 1
     while True:
         state = explore(forest, ranges, tally, SHARE, tolerance)
-        if deadline is None:
-            deadline = time.perf_counter() + seconds
-            counts[OPEN] = counts[USED] = 1
-            continue
         if state == DONE:
             why = "the other slips lead to scores within rounding of a tie"
             break
