@@ -16,7 +16,7 @@ from elbowroom.visible import MOST_MESSAGE, brief, is_harmless, listed, named, v
 DIRECTIONS = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u061c"
 ZERO_WIDTH = "\u200b\u200c\u200d\u2060\ufeff\u00ad\u034f\u115f\u3164\u2800\U000e0041"
 BREAKS = "\n\r\v\f\x85\u2028\u2029"
-EVIL = "".join(map(chr, [*range(32), *range(127, 160)])) + DIRECTIONS + ZERO_WIDTH + BREAKS + "\ud800 \udfff"
+EVIL = "".join(map(chr, [*range(32), *range(127, 160)])) + DIRECTIONS + ZERO_WIDTH + BREAKS + "\udfff\ud800"
 ANYTHING = st.text(st.characters(), max_size=60)  # lone surrogates as well
 
 
