@@ -120,11 +120,14 @@ class Sink(io.TextIOBase):
         if isinstance(error, OSError):
             self.failure = self.failure or error
         try:
+            place = stream.fileno()  # type: ignore[union-attr]
             nowhere = os.open(os.devnull, os.O_WRONLY)
-            os.dup2(nowhere, stream.fileno())  # type: ignore[union-attr]
+        except (OSError, ValueError):  # not a file at all, or a closed one
+            return
+        try:
+            os.dup2(nowhere, place)
+        finally:
             os.close(nowhere)
-        except (OSError, ValueError):  # not a file at all
-            pass
 
 
 def take_over() -> tuple[Sink, Sink]:

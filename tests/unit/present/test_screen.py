@@ -7,6 +7,7 @@ import io
 import json
 import re
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
@@ -122,3 +123,16 @@ def test_what_a_full_device_did_not_take_is_not_tried_again() -> None:
         sink.line("words")
         assert sink.lost is not None and sink.lost.errno == errno.ENOSPC
         stream.flush()  # as Python does at the end of a program: now it goes nowhere, and nothing is raised
+
+
+def test_a_stream_that_fails_leaves_no_open_file() -> None:
+    """Thousands of commands in one process would run out of them."""
+
+    class Closed(io.StringIO):
+        def write(self, text: str) -> int:
+            raise ValueError("I/O operation on closed file")
+
+    opened: list[int] = []
+    with patch("os.open", side_effect=lambda *given: opened.append(1)):
+        Sink(Closed()).line("words")
+    assert not opened
