@@ -183,6 +183,8 @@ def fuzz(
     kinds: Mapping[str, Entry], tasks: Iterable[Task], jobs: int = 2, keep: Path | None = None
 ) -> dict[str, Count]:
     """All tries of the tasks, counted by kind; with ``keep`` the files of the run stay in that folder."""
+    if keep is not None:
+        keep.mkdir(parents=True, exist_ok=True)
     root = Path(tempfile.mkdtemp(prefix="elbowroom-fuzz-", dir=keep))
     try:
         return Run(kinds, jobs, root).run(tasks)

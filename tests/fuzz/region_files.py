@@ -18,10 +18,12 @@ from typing import Any, Final
 import joblib
 import numpy as np
 
-from elbowroom import Explainer, Region
+from elbowroom import Explainer, NoRegion, Region, Status
+from elbowroom.present.checking import ROUNDING
 from elbowroom.problem import Body, Shape
 from elbowroom.problem.target import Target
 from elbowroom.result import Certificate
+from elbowroom.result.schema import read_answer
 from tests.fuzz.honest import Saved, saved, sealed, write_models
 from tests.fuzz.kind import Outcome, accepted, failed, refused
 from tests.fuzz.screens import random_screen, trouble_on_screen
@@ -96,23 +98,49 @@ class RegionFiles:
 
     def _believed(self, one: Saved, file: Path, ran: Ran, forged: str, story: str) -> Outcome:
         """Exit code 0 for a forged file: every point of its set must be good, and the forgery named as not checked."""
+        answer = read_answer(file)
+        listed = "\n".join(line for line in ran.out.splitlines() if NOT_CHECKED.search(line))
+        if isinstance(answer, NoRegion):
+            return self._believed_none(one, answer, listed, forged, story)
+        region = answer
         if not isinstance(one.answer, Region):
-            return failed(story, "silent acceptance: exit code 0 for a file without a region")
-        region = Region.from_json(file)
+            return failed(story, "silent acceptance: exit code 0 for a region that was none")
         if region.target.probability is None or region.target.probability > 0.5:
             try:
                 attack(Explainer(self.loaded[one.model], region.space).predict, region.body, region.target.label)
             except AssertionError as error:
                 return failed(story, f"false region called valid: {error}")
-        listed = "\n".join(line for line in ran.out.splitlines() if NOT_CHECKED.search(line))
-        if forged == "certificate.margin" and region.certificate.margin <= one.answer.certificate.margin:
-            return accepted(story)  # it claims less than was proven
+        if forged == "certificate.margin" and (
+            region.certificate.margin <= one.answer.certificate.margin * (1.0 + ROUNDING)
+        ):
+            return accepted(
+                story
+            )  # it claims no more than was proven, up to the rounding that another machine may have
+        if forged == "certificate.fingerprint" and "this is a different model" in ran.out:
+            return accepted(story)  # said, and asked for with --any-model
         if forged == "distance" and math.isclose(region.distance, one.answer.distance, rel_tol=1e-12):
             return accepted(story)  # measured again, up to the rounding that another machine may have
-        for pattern, words in UNPROVABLE.items():
-            if re.fullmatch(pattern, forged) and re.search(words, listed, re.IGNORECASE):
-                return accepted(story)
-        return failed(story, f"silent acceptance: exit code 0, and {forged} is not named as unchecked")
+        return _named(forged, listed, story)
+
+    def _believed_none(self, one: Saved, answer: NoRegion, listed: str, forged: str, story: str) -> Outcome:
+        """Exit code 0 for a file without a region: a few claims need no search, and one must find nothing."""
+        explainer = Explainer(self.loaded[one.model], answer.space)
+        again = explainer.explain(
+            answer.factual_values, answer.room, target=answer.target, distance=answer.metric, rules=answer.rules,
+            time_limit=10.0,
+        )  # fmt: skip
+        if again.status is not Status.NONE_EXISTS or answer.status is not Status.NONE_EXISTS:
+            return failed(
+                story, f"false claim called valid: {answer.status.name}, and a search says {again.status.name}"
+            )
+        return _named(forged, listed, story)
+
+
+def _named(forged: str, listed: str, story: str) -> Outcome:
+    for pattern, words in UNPROVABLE.items():
+        if re.fullmatch(pattern, forged) and re.search(words, listed, re.IGNORECASE):
+            return accepted(story)
+    return failed(story, f"silent acceptance: exit code 0, and {forged} is not named as unchecked")
 
 
 # ---- forgeries -------------------------------------------------------------------------------------------------------

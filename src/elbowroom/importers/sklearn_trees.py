@@ -17,6 +17,7 @@ from elbowroom.numerics import Floats
 
 __all__ = ["add_tree", "columns", "read_forest", "read_tree"]
 
+_NO_CHILD = -1  # exactly; any other negative number would be followed
 _TREES = {("sklearn", "DecisionTreeClassifier"), ("sklearn", "ExtraTreeClassifier")}
 
 
@@ -50,7 +51,7 @@ def _probabilities(model: Any, preprocessing: Preprocessing, trees: list[Any], d
 def add_tree(builder: TreeBuilder, estimator: Any, value: Floats) -> None:
     """The nodes of one fitted scikit-learn tree. A threshold may be +inf (all but missing values go left)."""
     tree = estimator.tree_
-    leaf = np.asarray(tree.children_left) < 0
+    leaf = np.asarray(tree.children_left) == _NO_CHILD
     threshold = np.asarray(tree.threshold, dtype=np.float64)
     if np.isnan(threshold[~leaf]).any():
         raise UnsupportedModel(f"{type(estimator).__name__}.tree_.threshold holds a NaN")

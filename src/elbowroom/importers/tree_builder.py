@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
+from elbowroom.errors import UnsupportedModel
 from elbowroom.importers.preprocessing import Preprocessing
 from elbowroom.models.base import ModelInfo
 from elbowroom.models.trees import TreeEnsemble
@@ -30,7 +31,8 @@ class TreeBuilder:
         leaf: Bools,
         value: Floats,
     ) -> None:
-        """One tree with its root at node 0; ``value`` is (nodes, K), used at leaves only."""
+        """One tree with its root at node 0, parents before children; ``value`` is (nodes, K), used at leaves only."""
+        self._refuse_damage(np.asarray(feature), np.asarray(left), np.asarray(right), leaf)
         feature = np.where(leaf, -1, np.asarray(feature, dtype=np.int64))
         threshold = np.where(leaf, 0.0, np.asarray(threshold, dtype=np.float64))
         left = np.where(leaf, -1, np.asarray(left, dtype=np.int64) + self._size)
@@ -39,6 +41,23 @@ class TreeBuilder:
         self._roots.append(self._size)
         self._parts.append((feature, threshold, left, right, value))
         self._size += len(feature)
+
+    def _refuse_damage(self, feature: Ints, left: Ints, right: Ints, leaf: Bools) -> None:
+        """Whoever follows a wrong index leaves the arrays or walks in circles, the original's own predict included: it must
+        not be asked before this is known."""
+        inner = np.flatnonzero(~leaf)
+        children = np.concatenate([left[inner], right[inner]]).astype(np.int64)
+        whole = (
+            leaf.size > 0
+            and bool((feature[inner] >= 0).all())
+            and bool((children > np.tile(inner, 2)).all())
+            and bool((children < leaf.size).all())
+            and np.unique(children).size == children.size
+        )
+        if not whole:
+            raise UnsupportedModel(
+                f"tree {len(self._roots)} is damaged: its nodes do not form a tree; save the fitted model again"
+            )
 
     def build(
         self,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from elbowroom.errors import UnsupportedModel
 from elbowroom.importers.preprocessing import Preprocessing
 from elbowroom.importers.tree_builder import TreeBuilder, at_most, float32_at_most
 from elbowroom.models import Decision
@@ -70,3 +71,21 @@ def test_several_scores_per_leaf_stay_together() -> None:
     builder.add([0], [0.0], [0], [0], np.array([True]), np.array([[1.0, 2.0, 3.0]]))
     model = builder.build(info(1, 3, Decision.ARGMAX), Preprocessing(("x0",)), at_most, np.zeros(3))
     assert model.scores(np.zeros((1, 1))).tolist() == [[1.0, 2.0, 3.0]]
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "feature"),
+    [
+        ([1, -1, -1], [1, -1, -1], [0, -2, -2]),  # a child of two parents
+        ([1, -1, -1], [7, -1, -1], [0, -2, -2]),  # beyond the array
+        ([0, -1, -1], [2, -1, -1], [0, -2, -2]),  # a circle
+        ([-9, -1, -1], [2, -1, -1], [0, -2, -2]),  # before the array
+        ([1, -1, -1], [2, -1, -1], [-3, -2, -2]),  # no column
+    ],
+)
+def test_nodes_that_do_not_form_a_tree_are_refused_before_anyone_follows_them(
+    left: list[int], right: list[int], feature: list[int]
+) -> None:
+    leaf = np.array(left) == -1
+    with pytest.raises(UnsupportedModel, match="tree 0 is damaged"):
+        TreeBuilder().add(feature, [0.5, 0.0, 0.0], left, right, leaf, np.zeros((3, 1)))
