@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import pickle
 import threading
 import time
+import weakref
 from dataclasses import fields
 
 import numpy as np
@@ -196,3 +198,19 @@ def test_products_of_networks_run_on_one_thread_and_the_number_of_threads_is_set
     explainer.explain(X[0], Box(0.01), time_limit=5.0, on_progress=lambda step: seen.append(set(threads()) <= {1}))
     assert seen and all(seen[1:])
     assert threads() == before
+
+
+def test_a_memory_is_gone_with_its_last_user(forest: tuple[Explainer, np.ndarray]) -> None:
+    """Not only when garbage is collected: until then large forests would pile up, one per target."""
+    explainer, X = forest
+    problem = RecourseProblem.ask(explainer.model, explainer.space, X[0], Box(0.02))
+    gc.disable()
+    try:
+        for clock in (Counting(3), Clock(60.0)):  # given up half-way, and made
+            memory = TreeMemory.of(problem, hopeful=True)
+            memory.ready(clock)
+            gone = weakref.ref(memory)
+            del memory
+            assert gone() is None
+    finally:
+        gc.enable()

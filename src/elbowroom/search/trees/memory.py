@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass
+from functools import partial
 from typing import Self
 
 import numpy as np
@@ -57,7 +58,10 @@ class TreeMemory:
         self.probability = probability
         self.dimensions = Dimensions.of(model, space)
         self._hope = _Hope(hopeful)
-        self._gradual = GradualEnsemble(self._building)
+        # not a method: a memory that held itself would stay until the garbage is collected, with all its arrays
+        self._gradual = GradualEnsemble(
+            partial(_building, model, space, target_index, probability, self.dimensions, self._hope)
+        )
         self._forget()
 
     def _forget(self) -> None:
@@ -73,14 +77,6 @@ class TreeMemory:
         if not isinstance(problem.model, TreeEnsemble):
             raise TypeError(f"boxes on trees need a TreeEnsemble, not {type(problem.model).__name__}")
         return cls(problem.model, problem.space, problem.target_index, problem.target.probability, hopeful)
-
-    def _building(self) -> Steps:
-        """The steps of making the model in cells."""
-        margins = tree_margins(self.model, self.target_index, self.probability)
-        yield
-        if self._hope.asked and margins.open_ties and margins.hopeful is not None:
-            self._hope.of_use, margins = True, margins.hopeful
-        return (yield from building(self.model, self.space, self.dimensions, margins))
 
     @property
     def hopeful(self) -> bool:
@@ -130,3 +126,19 @@ class TreeMemory:
     def nearest_centers(self, problem: RecourseProblem, count: int) -> list[Floats]:
         """Earlier answers, nearest first."""
         return sorted(self.centers, key=problem.measure)[:count]
+
+
+def _building(
+    model: TreeEnsemble,
+    space: Space,
+    target_index: int,
+    probability: float | None,
+    dimensions: Dimensions,
+    hope: _Hope,
+) -> Steps:
+    """The steps of making the model in cells."""
+    margins = tree_margins(model, target_index, probability)
+    yield
+    if hope.asked and margins.open_ties and margins.hopeful is not None:
+        hope.of_use, margins = True, margins.hopeful
+    return (yield from building(model, space, dimensions, margins))
