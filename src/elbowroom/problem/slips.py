@@ -16,12 +16,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from typing import Final
 
 import numpy as np
 
 from elbowroom.errors import InputError
+from elbowroom.problem.distances import Distance
 from elbowroom.problem.parsing import PLAIN_NUMBER, Radius, number
 from elbowroom.problem.space import Space
+
+WAVERING: Final = 16 * float(np.finfo(np.float64).eps)  # relative, of the law of diamonds; seen: 1.8e-15
 
 
 def slipping(space: Space) -> int:
@@ -71,13 +75,19 @@ def _positive(values: list[float]) -> int:
 
 
 def _multiple(probability: float, n: int, norm: str) -> float:
-    """The smallest t (up to a few roundings) with P(standard slip <= t) >= probability, rounded up until it is."""
+    """The smallest t (up to a few roundings) with P(standard slip <= t) >= probability, rounded up until it is.
+
+    The law of diamonds is computed to a few units in the last place and wavers by as much from t to t, so that its value
+    at t has to exceed the probability by more than that, as far as there are floats in between.
+    """
     from elbowroom import chance
 
     probability = number(probability, "probability", "give a number strictly between 0 and 1")
     t = float(chance.radius(probability, 1.0, n, norm))
-    step = math.ulp(t)
-    while not chance.probability(t, 1.0, n, norm) >= probability:
+    step, needed = math.ulp(t), probability
+    if norm == Distance.L1.value:
+        needed = max(probability, min(probability * (1.0 + WAVERING), 1.0 - 2.0 * WAVERING))
+    while not chance.probability(t, 1.0, n, norm) >= needed:
         t, step = t + step, 2.0 * step
     return t * (1.0 + 4.0 * np.finfo(np.float64).eps)  # the products with sigma are rounded as well
 
