@@ -19,7 +19,19 @@ from elbowroom.models.network import ReluNetwork
 from elbowroom.models.oblique import ObliqueEnsemble
 from elbowroom.models.rounding import ExactSteps, Parts, row_rule
 from elbowroom.models.trees import TreeEnsemble
-from elbowroom.numerics import EPS, Floats, Ints, gamma, next_down, next_up, smallest_quantum, sums_are_exact
+from elbowroom.numerics import (
+    DIGITS,
+    DIGITS32,
+    EPS,
+    EPS32,
+    Floats,
+    Ints,
+    gamma,
+    next_down,
+    next_up,
+    smallest_quantum,
+    sums_are_exact,
+)
 
 SMALLEST_PROBABILITY: Final = 1e-9  # of logistic functions; closer to 0 or 1 their rounding outgrows their change
 
@@ -171,8 +183,9 @@ def tree_margins(
             parts=not model.info.fused_products,
             nothing_follows=after == 0.0 and model.divisor == 1.0,
             ties_last=after == 0.0 or (model.info.ties_last and threshold[j] == 0.0),
+            digits=DIGITS32 if model.single else DIGITS,
         )
-        rounding = 2 * gamma(n_trees + 8) * float(biggest[j]) + after
+        rounding = 2 * gamma(n_trees + 8, EPS32 if model.single else EPS) * float(biggest[j]) + after
         rule = row_rule(parts_j, rounding, after, steps, c.tie_is_good[j])
         inexact = rule.inexact(contributions[:, used])
         base[j] = without[j] - rule.threshold

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -55,6 +56,7 @@ class ObliqueEnsemble:
     value: Floats  # (nodes, K)
     base: Floats
     divisor: float = 1.0
+    single: ClassVar[bool] = False  # leaf values are added up in float64
 
     @classmethod
     def from_arrays(
