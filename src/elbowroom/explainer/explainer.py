@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from elbowroom.certify.judge import certify, prepare
 from elbowroom.errors import InputError
 from elbowroom.explainer.answer import answer, single_class
 from elbowroom.explainer.attempt import Attempt
 from elbowroom.explainer.method import Method
-from elbowroom.importers import open_model
+from elbowroom.explainer.opening import opened
 from elbowroom.importers.library import versions_of
-from elbowroom.models import LinearModel, Model, ObliqueEnsemble, ReluNetwork, TreeEnsemble
+from elbowroom.models import Model
 from elbowroom.numerics import TOLERANCES, Floats
 from elbowroom.problem import Body, Box, Direction, Distance, RecourseProblem, Room, Rule, Space, Target
 from elbowroom.problem.parsing import Radius, check_run, parse_bool, parse_enum, seconds_of
@@ -31,19 +31,17 @@ from elbowroom.visible import listed
 
 
 class Explainer:
-    """Answers questions about one model. ``space`` says what the features mean; without it they are plain numbers.
+    """Answers questions about one model. ``space`` says what the features mean: a `Space`, or the table that the model was
+    fitted on, from which it is read. Without it they are plain numbers, and the categories that the model knows.
 
     >>> explainer = Explainer(model, Space.from_frame(X, immutable=["sex"]))
     >>> region = explainer.explain(X.iloc[0], room=Box(0.05))
     """
 
-    def __init__(self, model: object, space: Space | None = None, *, data: object = None) -> None:
-        if space is not None and not isinstance(space, Space):
-            raise InputError(f"space={space!r}: give a Space, for example Space.from_frame(X)")
-        self._model, self._predict = _open(model, space, data)
+    def __init__(self, model: object, space: Space | pd.DataFrame | None = None, *, data: object = None) -> None:
+        found = opened(model, space, data)
+        self._model, self._space, self._predict = found.model, found.space, found.predict
         self._versions = versions_of(model)
-        names = self._model.info.names
-        self._space = Space.plain(names) if space is None else space.select(names)
         self._engines: dict[Method, Engine] = {}
         self._engine(Method.AUTO).prepare(Shape.BOX)
         prepare(self._model)
@@ -57,8 +55,10 @@ class Explainer:
     def space(self) -> Space:
         return self._space
 
-    def predict(self, rows: Floats) -> npt.NDArray[Any]:
-        """Labels from the original model object, for float rows in the order of the space."""
+    def predict(self, rows: Floats | pd.DataFrame) -> npt.NDArray[Any]:
+        """Labels from the original model object, for a table or for float rows in the order of the space."""
+        if isinstance(rows, pd.DataFrame):
+            rows = self._space.inner(rows, allow_missing=True)
         return self._predict(rows)
 
     # ---- the closest region -------------------------------------------------------------------------------------------
@@ -309,18 +309,3 @@ class Explainer:
             raise InputError(
                 f"the region is about the columns {listed(region.space.names)}, not {listed(self._space.names)}"
             )
-
-
-def _open(model: object, space: Space | None, data: object) -> tuple[Model, Callable[[Floats], npt.NDArray[Any]]]:
-    """The parsed model and the original's predict; an already parsed model is its own reference."""
-    if isinstance(model, (LinearModel, TreeEnsemble, ObliqueEnsemble, ReluNetwork)):
-        return model, partial(_labels, model)
-    opened = open_model(model, data=data)
-    info = opened.model.info
-    if space is None or info.own_names or len(space.names) != info.n_features:
-        return opened.model, opened.predict
-    return replace(opened.model, info=replace(info, names=space.names)), opened.predict
-
-
-def _labels(model: Model, rows: Floats) -> npt.NDArray[Any]:
-    return np.array(model.info.classes)[model.info.labels_of(model.scores(rows))]

@@ -17,8 +17,8 @@ import numpy as np
 import pandas as pd
 
 from elbowroom.errors import InputError
-from elbowroom.models.base import Label
 from elbowroom.numerics import Bools, Floats, Ints
+from elbowroom.problem.labels import Category, inner_names, label_series, positions_of
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Column:
     """One raw column: a number, or one of some categories as they stand in the table (None: a missing one)."""
 
     name: str
-    categories: tuple[Label, ...] | None = None
+    categories: tuple[Category, ...] | None = None
     pandas_category: bool = False  # the original wants pandas' category dtype
 
 
@@ -66,7 +66,7 @@ class Columns:
         renamed = (replace(c, name=name) for c, name in zip(self.columns, given, strict=True))
         return replace(self, columns=tuple(renamed))
 
-    def with_categories(self, known: Mapping[str, tuple[Label, ...]]) -> Columns:
+    def with_categories(self, known: Mapping[str, tuple[Category, ...]]) -> Columns:
         """Columns that the original takes for numbers, but the caller for categories (whose labels are numbers)."""
         told = []
         for column in self.columns:
@@ -83,7 +83,7 @@ class Columns:
         return replace(self, columns=tuple(told))
 
 
-def _is_number(label: Label) -> bool:
+def _is_number(label: Category) -> bool:
     return label is None or isinstance(label, (bool, int, float, np.integer, np.floating, np.bool_))
 
 
@@ -112,13 +112,8 @@ class Inputs:
     @cached_property
     def names(self) -> tuple[str, ...]:
         """Names of the inner columns."""
-        found: list[str] = []
-        for column in self.columns:
-            if column.categories is None:
-                found.append(column.name)
-            else:
-                found += [member_name(column.name, label) for label in column.categories]
-        return tuple(found)
+        inside = inner_names([(c.name, c.categories) for c in self.columns])
+        return tuple(name for names in inside for name in names)
 
     @cached_property
     def starts(self) -> Ints:
@@ -169,12 +164,7 @@ class Inputs:
         if column.categories is None:
             return pd.Series(X[:, self.starts[variable]])
         chosen = np.argmax(X[:, self.members(variable)], axis=1)
-        if column.pandas_category:
-            known = [label for label in column.categories if label is not None]
-            codes = np.array([-1 if label is None else known.index(label) for label in column.categories])
-            return pd.Series(pd.Categorical.from_codes(codes[chosen], categories=pd.Index(known)))
-        known_labels: pd.Series = pd.Series(list(column.categories))
-        return known_labels.take(chosen).reset_index(drop=True)
+        return label_series(column.categories, chosen, column.pandas_category)
 
     def settled(self, X: Floats) -> Floats:
         """The rows with every group made one-hot: its largest entry becomes the 1."""
@@ -193,17 +183,7 @@ class Inputs:
             if column.categories is None:
                 found[:, self.starts[v]] = pd.to_numeric(series).to_numpy(dtype=np.float64, na_value=np.nan)
                 continue
-            place = {label: i for i, label in enumerate(column.categories)}
-            codes = np.array([place.get(None if _absent(x) else x, -1) for x in series.astype(object)], dtype=np.int64)
+            codes = positions_of(series, column.categories)
             known &= codes >= 0
             found[np.arange(len(table)), self.starts[v] + np.maximum(codes, 0)] = 1.0
         return found[known]
-
-
-def _absent(value: object) -> bool:
-    return value is None or value is pd.NA or (isinstance(value, float) and value != value)
-
-
-def member_name(column: str, label: Label) -> str:
-    """The name of the inner column of one category."""
-    return f"{column}={'missing' if label is None else label}"

@@ -19,9 +19,9 @@ import pandas as pd
 from elbowroom.errors import UnsupportedModel
 from elbowroom.importers.inputs import Column, Inputs
 from elbowroom.importers.trace import Trace, Way
-from elbowroom.models.base import Label
 from elbowroom.models.linear import Affine
 from elbowroom.numerics import BIGGEST, Bools, Floats, Ints, from_ordinal, gamma, last_float_where, ordinal
+from elbowroom.problem.labels import Category
 
 _USUAL = (0.0, 1.0, 0.5, -1.0)  # tried as a row that every step accepts
 _NEIGHBOURS = (*range(-16, 17), -1000, -100, 100, 1000)  # floats away from a cut
@@ -52,7 +52,7 @@ class Preprocessing:
     inputs: Inputs
     stages: tuple[Stage, ...] = ()
     takes: tuple[Column, ...] | None = None
-    codes: Mapping[int, Mapping[Label, float]] = field(default_factory=dict)
+    codes: Mapping[int, Mapping[Category, float]] = field(default_factory=dict)
 
     @classmethod
     def of_numbers(cls, names: tuple[str, ...]) -> Preprocessing:
@@ -72,7 +72,7 @@ class Preprocessing:
     def behind(self, stage: Stage) -> Preprocessing:
         return replace(self, stages=(*self.stages, stage))
 
-    def before(self, takes: tuple[Column, ...], codes: Mapping[int, Mapping[Label, float]]) -> Preprocessing:
+    def before(self, takes: tuple[Column, ...], codes: Mapping[int, Mapping[Category, float]]) -> Preprocessing:
         """In front of a model with these columns."""
         return replace(self, takes=takes, codes=codes)
 

@@ -18,8 +18,8 @@ from elbowroom.errors import UnsupportedModel
 from elbowroom.importers.sklearn_common import require_fitted
 from elbowroom.importers.steps import run
 from elbowroom.importers.trace import Trace, Way
-from elbowroom.models.base import Label
 from elbowroom.numerics import Ints
+from elbowroom.problem.labels import Category
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,9 +77,9 @@ def target_stage(step: Any) -> _Tables:
     return _Tables(step, np.repeat(np.arange(n), per_column).astype(np.int64))
 
 
-def categories(step: Any, width: int) -> list[tuple[Label, ...] | None]:
+def categories(step: Any, width: int) -> list[tuple[Category, ...] | None]:
     """The categories that an encoder was fitted on, as plain values; a missing one is None."""
-    found: list[tuple[Label, ...] | None] = []
+    found: list[tuple[Category, ...] | None] = []
     for known in step.categories_:
         labels = [None if _absent(label) else label for label in np.asarray(known, dtype=object).tolist()]
         plain = [label.item() if isinstance(label, np.generic) else label for label in labels]

@@ -16,8 +16,8 @@ from elbowroom.importers.sklearn_common import require_fitted
 from elbowroom.importers.steps import joined, passes_through, picked, stage_of, step_categories
 from elbowroom.importers.table import Known, columns_of
 from elbowroom.importers.trace import Trace
-from elbowroom.models.base import Label
 from elbowroom.numerics import Ints
+from elbowroom.problem.labels import Category
 
 
 def unfold_pipeline(model: Any, preprocessing: Preprocessing) -> tuple[Any, Preprocessing]:
@@ -61,13 +61,13 @@ def columns(model: Any, known: Known) -> Columns:
     return Columns(tuple(made), found.own_names)
 
 
-def _merged(first: list[tuple[Label, ...] | None], second: list[tuple[Label, ...] | None]) -> list[Any]:
+def _merged(first: list[tuple[Category, ...] | None], second: list[tuple[Category, ...] | None]) -> list[Any]:
     return [a if a is not None else b for a, b in zip(first, second, strict=True)]
 
 
-def _told(steps: list[Any], inside: Columns, width: int) -> list[tuple[tuple[Label, ...] | None, bool]]:
+def _told(steps: list[Any], inside: Columns, width: int) -> list[tuple[tuple[Category, ...] | None, bool]]:
     """Categories that reach the model untouched, through selections alone: for every raw column what the model says."""
-    nothing: list[tuple[tuple[Label, ...] | None, bool]] = [(None, False)] * width
+    nothing: list[tuple[tuple[Category, ...] | None, bool]] = [(None, False)] * width
     if all(c.categories is None for c in inside.columns):
         return nothing
     source: Ints | None = np.arange(width)
@@ -108,7 +108,7 @@ def _step_columns(step: Any) -> Columns | None:
     return estimator_columns(step)
 
 
-def categories_through(steps: Sequence[Any], width: int) -> list[tuple[Label, ...] | None]:
+def categories_through(steps: Sequence[Any], width: int) -> list[tuple[Category, ...] | None]:
     """For every input column the categories that the first encoder behind it knows; imputers add the missing one."""
     filled = False
     for step in steps:
@@ -122,15 +122,15 @@ def categories_through(steps: Sequence[Any], width: int) -> list[tuple[Label, ..
     return [None] * width
 
 
-def _with_missing(labels: tuple[Label, ...] | None) -> tuple[Label, ...] | None:
+def _with_missing(labels: tuple[Category, ...] | None) -> tuple[Category, ...] | None:
     return labels if labels is None or None in labels else (*labels, None)
 
 
-def categories(step: Any, width: int) -> list[tuple[Label, ...] | None]:
+def categories(step: Any, width: int) -> list[tuple[Category, ...] | None]:
     """Of a Pipeline, a ColumnTransformer or a FeatureUnion inside another pipeline."""
     if hasattr(step, "steps"):
         return categories_through(_steps(step.steps), width)
-    found: list[tuple[Label, ...] | None] = [None] * width
+    found: list[tuple[Category, ...] | None] = [None] * width
     for chosen, part in _parts(step):
         for at, labels in zip(chosen, step_categories(part, chosen.size), strict=True):
             known = found[at]

@@ -19,8 +19,8 @@ from elbowroom.errors import UnsupportedModel
 from elbowroom.importers.preprocessing import Stage
 from elbowroom.importers.recognise import find_known, key_of, refuse_overrides
 from elbowroom.importers.trace import Trace
-from elbowroom.models.base import Label
 from elbowroom.numerics import BIGGEST, Ints
+from elbowroom.problem.labels import Category
 
 STEPS: dict[tuple[str, str], tuple[str, str]] = {
     ("sklearn", "StandardScaler"): ("sklearn_scalers", "scaler_stage"),
@@ -82,12 +82,12 @@ def stage_of(step: Any) -> Stage | None:
     return stage
 
 
-def step_categories(step: Any, width: int) -> list[tuple[Label, ...] | None]:
+def step_categories(step: Any, width: int) -> list[tuple[Category, ...] | None]:
     """For every input column of a step: the categories that it knows, None for a number."""
     if passes_through(step):
         return [None] * width
     ask = getattr(_module(step)[0], "categories", None)
-    found: list[tuple[Label, ...] | None] = [None] * width if ask is None else list(ask(step, width))
+    found: list[tuple[Category, ...] | None] = [None] * width if ask is None else list(ask(step, width))
     return found
 
 

@@ -17,9 +17,10 @@ from elbowroom.errors import UnsupportedModel
 from elbowroom.importers.inputs import Columns
 from elbowroom.importers.preprocessing import Preprocessing
 from elbowroom.importers.recognise import find_known, key_of, refuse_overrides
-from elbowroom.models.base import Label, Model
+from elbowroom.models.base import Model
+from elbowroom.problem.labels import Category
 
-Known: TypeAlias = Mapping[str, tuple[Label, ...]]  # categories of raw columns, by name
+Known: TypeAlias = Mapping[str, tuple[Category, ...]]  # categories of raw columns, by name
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ class Entry:
         found: Columns = ask(model, known) if "known" in inspect.signature(ask).parameters else ask(model)
         return found
 
-    def codes(self, model: object) -> Mapping[int, Mapping[Label, float]]:
+    def codes(self, model: object) -> Mapping[int, Mapping[Category, float]]:
         """The library's own codes of categories, column by column, where they are not the positions."""
         ask = self._optional("codes")
         return {} if ask is None else ask(model)
