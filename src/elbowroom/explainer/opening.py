@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -53,9 +53,21 @@ def opened(model: object, space: object, data: object) -> Opened:
         names_of_space = space.columns
     read = open_model(model, names_of_space, data=data, known=known)
     columns = read.original.inputs.columns
-    return Opened(
-        read.model, space_of(columns) if space is None else space.for_columns(columns), read.predict
-    )  # fmt: skip
+    fitting = space_of(columns) if space is None else space.for_columns(columns)
+    return Opened(read.model, _limited(fitting, read.original.preprocessing.domain), read.predict)
+
+
+def _limited(space: Space, domain: tuple[Floats, Floats]) -> Space:
+    """No answer leaves the numbers that the model has a prediction for: those with a logarithm, say."""
+    low, high = np.maximum(space.lower, domain[0]), np.minimum(space.upper, domain[1])
+    moved = (low != space.lower) | (high != space.upper)
+    if not moved.any():
+        return space
+    features = [
+        replace(feature, lower=float(low[f]), upper=float(high[f])) if moved[f] else feature
+        for f, feature in enumerate(space.features)
+    ]
+    return replace(space, features=tuple(features))
 
 
 def _categories(space: Space) -> dict[str, tuple[Category, ...]]:

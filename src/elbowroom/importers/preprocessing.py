@@ -41,6 +41,12 @@ class Stage(Protocol):
     def description(self) -> str: ...
 
 
+def inside(stage: Stage, table: Any) -> Bools:
+    """Rows at which a stage has a value: all, unless the stage says otherwise."""
+    ask: Callable[[Any], Bools] | None = getattr(stage, "inside", None)
+    return np.ones(len(table), dtype=np.bool_) if ask is None else ask(table)
+
+
 @dataclass(frozen=True, eq=False)
 class Preprocessing:
     """The raw columns and the stages in front of the model that is being read.
@@ -158,6 +164,37 @@ class Preprocessing:
             return self.apply(rows)
         except ValueError:
             return None
+
+    @cached_property
+    def domain(self) -> tuple[Floats, Floats]:
+        """The smallest and largest number of every inner column at which all stages have a value: a logarithm has none
+        below 0."""
+        ends = np.full(self.width, -np.inf), np.full(self.width, np.inf)
+        for v in np.unique(self.trace.variable[self.trace.way == Way.CURVE]):
+            place = self.inputs.starts[v]
+            for end, far in zip(ends, (-BIGGEST, BIGGEST), strict=True):
+                end[place] = self._last_inside(place, far)
+        return ends
+
+    def _last_inside(self, place: int, far: float) -> float:
+        rows = np.broadcast_to(self.neutral, (1, self.width)).copy()
+
+        def works(x: float) -> bool:
+            rows[0, place] = x
+            table = self.inputs.table(rows)
+            good = True
+            for stage in self.stages:
+                good = good and bool(inside(stage, table)[0])
+                table = stage.apply(table)
+            return good
+
+        if works(far):
+            return float(np.copysign(np.inf, far))
+        within, beyond = int(ordinal(self.neutral[place])), int(ordinal(far))
+        while abs(beyond - within) > 1:
+            middle = (within + beyond) // 2
+            within, beyond = (middle, beyond) if works(float(from_ordinal(np.int64(middle)))) else (within, middle)
+        return float(from_ordinal(np.int64(within)))
 
     # ---- folding --------------------------------------------------------------------------------------------------------
     def affine(self, weight: Floats, bias: Floats, model: str = "this model") -> Affine:

@@ -78,7 +78,8 @@ def _points(parsed: Model, original: Original, data: object, seed: int, limit: i
     else:
         parts.append(boundary_rows(parsed, np.concatenate(parts), left, rng, inputs.groups))
     X = np.concatenate(parts) + 0.0
-    X = X[np.isfinite(X).all(axis=1)]
+    low, high = original.preprocessing.domain
+    X = X[(np.isfinite(X) & (X >= low) & (X <= high)).all(axis=1)]
     X = X[(np.abs(np.nan_to_num(original.preprocessing.apply(X))) <= _FLOAT32_LIMIT).all(axis=1)]
     lacking = may_miss(parsed)
     if lacking.any():

@@ -179,7 +179,8 @@ def _rows_at(
     span = usual.high - usual.low
     bottom = np.where(np.isfinite(low), next_up(low), np.minimum(usual.low, high - span))
     top = np.where(np.isfinite(high), high, np.maximum(usual.high, low + span))
-    inside = np.clip(bottom + rng.uniform(size=X.shape) * (top - bottom), bottom, top)
+    with np.errstate(invalid="ignore"):  # paths that no number takes, behind a split that is always one-sided
+        inside = np.clip(bottom + rng.uniform(size=X.shape) * (top - bottom), bottom, top)
     X = np.where((X > low) & (X <= high), X, inside)
     for members in groups:  # the largest entry becomes the category: one that the path allows, if there is one
         free = (high[:, members] > HALF) + 4.0 * (low[:, members] >= HALF)

@@ -10,13 +10,13 @@ import numpy as np
 
 from elbowroom.errors import UnsupportedModel
 from elbowroom.importers.inputs import Column, Columns
-from elbowroom.importers.preprocessing import Preprocessing, Stage
+from elbowroom.importers.preprocessing import Preprocessing, Stage, inside
 from elbowroom.importers.sklearn_common import columns as estimator_columns
 from elbowroom.importers.sklearn_common import require_fitted
 from elbowroom.importers.steps import joined, passes_through, picked, stage_of, step_categories
 from elbowroom.importers.table import Known, columns_of
 from elbowroom.importers.trace import Trace
-from elbowroom.numerics import Ints
+from elbowroom.numerics import Bools, Ints
 from elbowroom.problem.labels import Category
 
 
@@ -165,6 +165,13 @@ class _Sequence:
             table = stage.apply(table)
         return table
 
+    def inside(self, table: Any) -> Bools:
+        found = np.ones(len(table), dtype=np.bool_)
+        for stage in self.stages:
+            found &= inside(stage, table)
+            table = stage.apply(table)
+        return found
+
     def trace(self, before: Trace) -> Trace:
         for stage in self.stages:
             before = stage.trace(before)
@@ -193,6 +200,13 @@ class _SideBySide:
             for chosen, stage in self.parts
         ]
         return joined(pieces)
+
+    def inside(self, table: Any) -> Bools:
+        found = np.ones(len(table), dtype=np.bool_)
+        for chosen, stage in self.parts:
+            if stage is not None:
+                found &= inside(stage, picked(table, chosen))
+        return found
 
     def trace(self, before: Trace) -> Trace:
         return Trace.side_by_side(
