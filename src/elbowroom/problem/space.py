@@ -234,6 +234,11 @@ class Space:
         check_values(self.features, self.groups, given, X, known, allow_missing)
         return X + 0.0  # -0.0 becomes 0.0
 
+    def without_missing(self, values: Floats) -> tuple[Floats, tuple[str, ...]]:
+        """A row with 0 in place of numbers that are missing, and the names of these columns."""
+        absent = np.isnan(values)
+        return np.where(absent, 0.0, values), tuple(self.names[f] for f in np.flatnonzero(absent))
+
     def row(self, row: object, what: str = "row", *, allow_missing: bool = False) -> Floats:
         """One row as inner floats; names are matched, widths and values are checked.
 
