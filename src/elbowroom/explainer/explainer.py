@@ -15,7 +15,7 @@ from elbowroom.errors import InputError
 from elbowroom.explainer.answer import answer, single_class
 from elbowroom.explainer.attempt import Attempt
 from elbowroom.explainer.method import Method
-from elbowroom.explainer.opening import opened
+from elbowroom.explainer.opening import Opened, opened, without_numbers
 from elbowroom.importers.library import versions_of
 from elbowroom.models import Model
 from elbowroom.numerics import TOLERANCES, Floats
@@ -29,6 +29,8 @@ from elbowroom.result import Frontier, KeptProbability, NoRegion, Origin, Radius
 from elbowroom.search.contract import Clock, Engine, OnProgress
 from elbowroom.visible import listed
 
+MOST_PATTERNS = 4  # of missing numbers whose models are kept
+
 
 class Explainer:
     """Answers questions about one model. ``space`` says what the features mean: a `Space`, or the table that the model was
@@ -39,12 +41,16 @@ class Explainer:
     """
 
     def __init__(self, model: object, space: Space | pd.DataFrame | None = None, *, data: object = None) -> None:
-        found = opened(model, space, data)
-        self._model, self._space, self._predict = found.model, found.space, found.predict
-        self._versions = versions_of(model)
-        self._engines: dict[Method, Engine] = {}
+        self._begin(opened(model, space, data), versions_of(model), ())
         self._engine(Method.AUTO).prepare(Shape.BOX)
         prepare(self._model)
+
+    def _begin(self, found: Opened, versions: dict[str, str], missing: tuple[str, ...]) -> None:
+        self._opened, self._versions = found, versions
+        self._model, self._space, self._predict = found.model, found.space, found.predict
+        self._missing = missing  # columns of numbers that all rows lack
+        self._engines: dict[Method, Engine] = {}
+        self._lacking: dict[tuple[str, ...], Explainer] = {}
 
     @property
     def model(self) -> Model:
@@ -61,6 +67,24 @@ class Explainer:
             rows = self._space.inner(rows, allow_missing=True)
         return self._predict(rows)
 
+    # ---- rows that lack numbers ---------------------------------------------------------------------------------------
+    def for_missing(self, missing: Sequence[str]) -> Explainer:
+        """The explainer of rows that lack a number in these columns: of the model that is left when they do."""
+        names = tuple(missing)
+        if names == self._missing:
+            return self
+        if names not in self._lacking:
+            while len(self._lacking) >= MOST_PATTERNS:
+                del self._lacking[next(iter(self._lacking))]
+            other = Explainer.__new__(Explainer)
+            other._begin(without_numbers(self._opened, names), self._versions, names)
+            self._lacking[names] = other
+        return self._lacking[names]
+
+    def _for_row(self, row: object, what: str = "row") -> Explainer:
+        """Who answers for a row: this explainer, or the one for the numbers that the row lacks."""
+        return self.for_missing(self._space.without_missing(self._space.row(row, what, allow_missing=True))[1])
+
     # ---- the closest region -------------------------------------------------------------------------------------------
     def explain(
         self,
@@ -76,13 +100,22 @@ class Explainer:
     ) -> Region | NoRegion:
         """The closest centre whose whole room has the wanted class; see `Region` and `NoRegion`."""
         check_run(seed, on_progress)
+        able = self._for_row(row)
+        if able is not self:
+            return able.explain(row, room, target, distance, rules, time_limit, method, seed, on_progress)
         seconds, chosen = seconds_of(time_limit), parse_enum(Method, method, "method")
         if len(self.model.info.classes) == 1 and target is None:
             return single_class(self.model, self._space, row, room, distance, self._origin(seed, seconds))
-        problem = RecourseProblem.ask(self.model, self._space, row, room, target, distance, rules)
+        problem = self._ask(row, room, target, distance, rules)
         engine = self._ready(chosen, problem)
         attempt = Attempt(problem, Clock(seconds, on_progress), engine)
         return answer(attempt, attempt.run(seed), self.widen, self._origin(seed, seconds))
+
+    def _ask(
+        self, row: object, room: Room, target: object, distance: Distance | str, rules: Sequence[Rule]
+    ) -> RecourseProblem:
+        lacks = bool(self._missing)
+        return RecourseProblem.ask(self.model, self._space, row, room, target, distance, rules, allow_missing=lacks)
 
     def _origin(self, seed: int, time_limit: float) -> Origin:
         return Origin(self.model.fingerprint, int(seed), time_limit, TOLERANCES.optimal_gap, self._versions)
@@ -132,6 +165,12 @@ class Explainer:
         from elbowroom.search.frontier import Front, Known, Point, report_with_radius
 
         check_run(seed, on_progress)
+        able = self._for_row(row)
+        if able is not self:
+            return able.frontier(
+                row, radii, room, target, distance, rules, time_limit, method, seed, on_progress,
+                breakpoints=breakpoints, smallest_jump=smallest_jump,
+            )  # fmt: skip
         seconds, chosen, sizes = seconds_of(time_limit), parse_enum(Method, method, "method"), parse_radii(radii)
         least, with_jumps = parse_jump(smallest_jump), parse_bool(breakpoints, "breakpoints")
         unit, unit_name = parse_unit(room, self._space)
@@ -141,7 +180,7 @@ class Explainer:
                 for size in sizes
             ]
             return Frontier.of(sizes, nothing, unit_name)
-        first = RecourseProblem.ask(self.model, self._space, row, unit.times(sizes[0]), target, distance, rules)
+        first = self._ask(row, unit.times(sizes[0]), target, distance, rules)
         engine, clock = self._ready(chosen, first), Clock(seconds)
 
         origin = self._origin(seed, seconds)  # the time limit that was asked for, of which a radius gets a share

@@ -14,8 +14,8 @@ import pandas as pd
 from elbowroom.errors import InputError
 from elbowroom.importers import columns_of, open_model
 from elbowroom.importers.inputs import Column
-from elbowroom.models import LinearModel, Model, ObliqueEnsemble, ReluNetwork, TreeEnsemble
-from elbowroom.numerics import Floats
+from elbowroom.models import LinearModel, Model, ObliqueEnsemble, ReluNetwork, TreeEnsemble, may_miss, with_missing
+from elbowroom.numerics import Bools, Floats
 from elbowroom.problem import Feature, Space
 from elbowroom.problem.features import Group
 from elbowroom.problem.kinds import Kind
@@ -55,6 +55,26 @@ def opened(model: object, space: object, data: object) -> Opened:
     columns = read.original.inputs.columns
     fitting = space_of(columns) if space is None else space.for_columns(columns)
     return Opened(read.model, _limited(fitting, read.original.preprocessing.domain), read.predict)
+
+
+def without_numbers(found: Opened, missing: tuple[str, ...]) -> Opened:
+    """The same for rows that lack a number in these columns; the original must take such rows."""
+    space = found.space
+    gone = np.zeros(len(space.names), dtype=np.bool_)
+    gone[[space.position[name] for name in missing]] = True
+    refused = np.flatnonzero(gone & ~may_miss(found.model))
+    if refused.size:
+        raise InputError(
+            f"row, column {space.names[refused[0]]!r}: the number is missing, and {found.model.info.source} takes no row "
+            "without it; fill it in, or fit the model with missing values (an imputer in front of it, or a library that "
+            "routes them)"
+        )
+    predict = partial(_asked_without, found.predict, gone)
+    return Opened(with_missing(found.model, gone), space, predict)
+
+
+def _asked_without(predict: Predict, gone: Bools, rows: Floats) -> npt.NDArray[Any]:
+    return predict(np.where(gone, np.nan, rows))
 
 
 def _limited(space: Space, domain: tuple[Floats, Floats]) -> Space:
