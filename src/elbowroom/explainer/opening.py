@@ -13,7 +13,7 @@ import pandas as pd
 
 from elbowroom.errors import InputError
 from elbowroom.importers import columns_of, open_model
-from elbowroom.importers.inputs import Column
+from elbowroom.importers.inputs import Column, Inputs
 from elbowroom.models import LinearModel, Model, ObliqueEnsemble, ReluNetwork, TreeEnsemble, may_miss, with_missing
 from elbowroom.numerics import Bools, Floats
 from elbowroom.problem import Feature, Space
@@ -52,9 +52,17 @@ def opened(model: object, space: object, data: object) -> Opened:
     if space is not None and _knows_no_names(model, known) == len(space.columns):
         names_of_space = space.columns
     read = open_model(model, names_of_space, data=data, known=known)
-    columns = read.original.inputs.columns
-    fitting = space_of(columns) if space is None else space.for_columns(columns)
+    fitting = _fitting(read.original.inputs, space)
     return Opened(read.model, _limited(fitting, read.original.preprocessing.domain), read.predict)
+
+
+def _fitting(inputs: Inputs, space: Space | None) -> Space:
+    """The space of the model's inner columns; a model may have been fitted on inner columns itself."""
+    if space is None:
+        return space_of(inputs.columns)
+    if inputs.plain and space.names != space.columns and set(inputs.names) == set(space.names):
+        return space.select(inputs.names)
+    return space.for_columns(inputs.columns)
 
 
 def without_numbers(found: Opened, missing: tuple[str, ...]) -> Opened:
