@@ -58,7 +58,7 @@ class Explainer:
         return self._space
 
     def predict(self, rows: Floats) -> npt.NDArray[Any]:
-        """Labels from the original model object, for float rows in the order of the space."""
+        """Labels (values of a regressor) from the original model object, for float rows in the order of the space."""
         return self._predict(rows)
 
     # ---- the closest region -------------------------------------------------------------------------------------------
@@ -209,9 +209,8 @@ class Explainer:
         if factual is None:
             both_ways = tuple(replace(f, direction=Direction.ANY) for f in space.features)
             space, factual = replace(space, features=both_ways), point
-        if target is None:
-            index = int(self.model.info.labels_of(self.model.scores(point[None]))[0])
-            target = Target(self.model.info.classes[index])
+        if target is None and not self.model.info.is_regressor:  # whose missing target is refused by name
+            target = Target(self.model.info.says(self.model.scores(point[None]))[0])
         return RecourseProblem.ask(self.model, space, factual, room, target)
 
     # ---- the largest room around a point -----------------------------------------------------------------------------
@@ -323,4 +322,6 @@ def _open(model: object, space: Space | None, data: object) -> tuple[Model, Call
 
 
 def _labels(model: Model, rows: Floats) -> npt.NDArray[Any]:
+    if model.info.is_regressor:
+        return np.array(model.info.says(model.scores(rows)))
     return np.array(model.info.classes)[model.info.labels_of(model.scores(rows))]

@@ -16,6 +16,7 @@ from elbowroom.models.margins import linear_margins, network_margins
 from elbowroom.models.network import ReluNetwork
 from elbowroom.models.oblique import ObliqueEnsemble
 from elbowroom.models.trees import TreeEnsemble
+from elbowroom.models.values import value_error, values_of
 from elbowroom.numerics import EPS, TINY, Bools, Floats, Ints, gamma
 
 _FLOAT32_LIMIT = 3e38  # originals that cast to float32 refuse larger numbers
@@ -33,7 +34,8 @@ class ReplayReport:
 def replay(
     parsed: Model, original: Original, *, data: object = None, seed: int = 0, limit: int = 20_000
 ) -> ReplayReport:
-    """Compare labels (and scores, where the original shows them) on up to ``limit`` rows; raise `ReplayMismatch`.
+    """Compare labels (and scores, where the original shows them) on up to ``limit`` rows; raise `ReplayMismatch`. Of a
+    regressor, values are compared within the declared error.
 
     A tree ensemble must agree on every row, except for scores that tie within the declared error of its own decision. A
     linear model or network must agree on every row whose margin exceeds the declared rounding error. On the other rows
@@ -43,6 +45,9 @@ def replay(
     if not len(X):
         return ReplayReport(0, 0)
     scores = parsed.scores(X)
+    if parsed.info.is_regressor:
+        _compare_scores(parsed, original, X, scores)
+        return ReplayReport(len(X), 0)
     ours, theirs = parsed.info.labels_of(scores), original.class_indices(X, parsed.info.classes)
     _compare_scores(parsed, original, X, scores)
     wrong = np.flatnonzero(ours != theirs)
@@ -96,17 +101,22 @@ def _compare_scores(parsed: Model, original: Original, X: Floats, scores: Floats
         case ReluNetwork():
             allowed = _network_error(parsed.layers, X)[1] + TINY
     ours, ask = scores, original.decision_function
-    if ask is None and parsed.info.link is not Link.NONE:
+    if parsed.info.is_regressor:
+        ours, ask = values_of(parsed.info, scores)[:, None], original.predict
+        allowed = value_error(parsed.info, scores, allowed + 2 * parsed.info.evaluation_error)
+    elif ask is None and parsed.info.link is not Link.NONE:
         ours, ask = _probabilities(parsed.info.link, scores), original.predict_proba
         allowed = allowed.max(axis=-1, keepdims=True) + 16 * EPS
     if ask is None:
         return
-    theirs = ask(X).reshape(len(X), -1)
+    theirs = np.asarray(ask(X), dtype=np.float64).reshape(len(X), -1)
     if theirs.shape != ours.shape:
         raise ReplayMismatch(
             f"{parsed.info.source}: the original gives {theirs.shape[1]} scores, the copy {ours.shape[1]}"
         )
-    wrong = np.flatnonzero(~(np.abs(theirs - ours) <= allowed).all(axis=1))  # NaN counts as wrong
+    with np.errstate(invalid="ignore"):
+        close = (np.abs(theirs - ours) <= allowed) | (theirs == ours)  # exponentials may overflow; NaN counts as wrong
+    wrong = np.flatnonzero(~close.all(axis=1))
     if wrong.size:
         row = int(wrong[0])
         raise ReplayMismatch(
