@@ -35,7 +35,7 @@ def replay(
     parsed: Model, original: Original, *, data: object = None, seed: int = 0, limit: int = 20_000
 ) -> ReplayReport:
     """Compare labels (and scores, where the original shows them) on up to ``limit`` rows; raise `ReplayMismatch`. Of a
-    regressor, values are compared within the declared error.
+    regressor, values are compared, within the declared error.
 
     A tree ensemble must agree on every row, except for scores that tie within the declared error of its own decision. A
     linear model or network must agree on every row whose margin exceeds the declared rounding error. On the other rows
@@ -44,10 +44,10 @@ def replay(
     X = _points(parsed, original, data, seed, limit)
     if not len(X):
         return ReplayReport(0, 0)
-    scores = parsed.scores(X)
     if parsed.info.is_regressor:
-        _compare_scores(parsed, original, X, scores)
+        _compare_values(parsed, original, X)
         return ReplayReport(len(X), 0)
+    scores = parsed.scores(X)
     ours, theirs = parsed.info.labels_of(scores), original.class_indices(X, parsed.info.classes)
     _compare_scores(parsed, original, X, scores)
     wrong = np.flatnonzero(ours != theirs)
@@ -90,39 +90,65 @@ def _compare_scores(parsed: Model, original: Original, X: Floats, scores: Floats
 
     An original without scores is compared by its probabilities. Logistic function and softmax enlarge no error.
     """
-    match parsed:
-        case TreeEnsemble():
-            allowed = _tree_error(parsed)
-        case ObliqueEnsemble():
-            sure = _off_hyperplanes(parsed, X)  # elsewhere rounding chooses the leaf
-            X, scores, allowed = X[sure], scores[sure], _tree_error(parsed)
-        case LinearModel():
-            allowed = _network_error((parsed.affine,), X)[1] + TINY
-        case ReluNetwork():
-            allowed = _network_error(parsed.layers, X)[1] + TINY
+    if isinstance(parsed, ObliqueEnsemble):
+        sure = _off_hyperplanes(parsed, X)  # elsewhere rounding chooses the leaf
+        X, scores = X[sure], scores[sure]
+    allowed = _score_error(parsed, X)
     ours, ask = scores, original.decision_function
-    if parsed.info.is_regressor:
-        ours, ask = values_of(parsed.info, scores)[:, None], original.predict
-        allowed = value_error(parsed.info, scores, allowed + 2 * parsed.info.evaluation_error)
-    elif ask is None and parsed.info.link is not Link.NONE:
+    if ask is None and parsed.info.link is not Link.NONE:
         ours, ask = _probabilities(parsed.info.link, scores), original.predict_proba
         allowed = allowed.max(axis=-1, keepdims=True) + 16 * EPS
     if ask is None:
         return
-    theirs = np.asarray(ask(X), dtype=np.float64).reshape(len(X), -1)
+    theirs = ask(X).reshape(len(X), -1)
     if theirs.shape != ours.shape:
         raise ReplayMismatch(
             f"{parsed.info.source}: the original gives {theirs.shape[1]} scores, the copy {ours.shape[1]}"
         )
-    with np.errstate(invalid="ignore"):
-        close = (np.abs(theirs - ours) <= allowed) | (theirs == ours)  # exponentials may overflow; NaN counts as wrong
-    wrong = np.flatnonzero(~close.all(axis=1))
+    wrong = np.flatnonzero(~(np.abs(theirs - ours) <= allowed).all(axis=1))  # NaN counts as wrong
     if wrong.size:
         row = int(wrong[0])
         raise ReplayMismatch(
             f"{parsed.info.source}: on {wrong.size} of {len(X)} rows the scores differ by more than rounding. At "
             f"{_describe(parsed, X[row])} the original gives {theirs[row].tolist()}, the copy {ours[row].tolist()}"
         )
+
+
+def _score_error(parsed: Model, X: Floats) -> Floats:
+    """How far the original's scores may be from ours, whatever the order of summation."""
+    match parsed:
+        case TreeEnsemble() | ObliqueEnsemble():
+            return _tree_error(parsed)
+        case LinearModel():
+            return _network_error((parsed.affine,), X)[1] + TINY
+        case ReluNetwork():
+            return _network_error(parsed.layers, X)[1] + TINY
+
+
+def _compare_values(parsed: Model, original: Original, X: Floats) -> None:
+    theirs = np.asarray(original.predict(X), dtype=np.float64).reshape(len(X), -1)
+    if theirs.shape[1] != 1:
+        raise ReplayMismatch(f"{parsed.info.source}: the original predicts {theirs.shape[1]} numbers, the copy one")
+    wrong = np.flatnonzero(~values_agree(parsed, X, theirs[:, 0]))
+    if wrong.size:
+        row = int(wrong[0])
+        ours = parsed.info.says(parsed.scores(X[row : row + 1]))[0]
+        raise ReplayMismatch(
+            f"{parsed.info.source}: on {wrong.size} of {len(X)} rows the values differ by more than rounding. At "
+            f"{_describe(parsed, X[row])} the original predicts {float(theirs[row, 0])!r}, the copy {ours!r}"
+        )
+
+
+def values_agree(parsed: Model, X: Floats, theirs: Floats) -> Bools:
+    """Which of a regressor's values are within the declared error of the copy's; a NaN is not."""
+    scores = parsed.scores(X)
+    allowed = value_error(parsed.info, scores, _score_error(parsed, X) + 2 * parsed.info.evaluation_error)[:, 0]
+    ours = values_of(parsed.info, scores)
+    with np.errstate(invalid="ignore"):
+        close = (np.abs(theirs - ours) <= allowed) | (theirs == ours)  # both may be infinite: exponentials overflow
+    if isinstance(parsed, ObliqueEnsemble):  # near a hyperplane rounding chooses the leaf
+        close |= ~_off_hyperplanes(parsed, X)
+    return np.asarray(close)
 
 
 def _probabilities(link: Link, scores: Floats) -> Floats:

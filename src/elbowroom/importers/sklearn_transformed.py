@@ -42,7 +42,8 @@ def read_transformed(model: Any, preprocessing: Preprocessing) -> Model:
 
 
 def _link(transformer: Any) -> Link:
-    if find_known(transformer, {("sklearn", "FunctionTransformer")}) is not type(transformer):
+    kind: type = type(transformer)
+    if find_known(transformer, {("sklearn", "FunctionTransformer")}) is not kind:
         raise UnsupportedModel(f"TransformedTargetRegressor(transformer={type(transformer).__name__}()): {_CURE}")
     inverse = transformer.inverse_func
     if inverse is None:

@@ -69,7 +69,7 @@ def values_of(info: ModelInfo, scores: Floats) -> Floats:
 def value_error(info: ModelInfo, scores: Floats, error: Floats) -> Floats:
     """How far the original's value may be from `values_of`, where its score is within ``error`` of ours (both (m, 1))."""
     if info.link is Link.IDENTITY:
-        return error
+        return np.broadcast_to(error, scores.shape)
     with np.errstate(over="ignore", invalid="ignore"):
         grown = np.exp(scores) * (np.expm1(error) + 2 * LINK_ERROR)
         return np.asarray(grown if info.link is Link.EXPONENTIAL else grown + 2 * LINK_ERROR)
