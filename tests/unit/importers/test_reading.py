@@ -177,7 +177,9 @@ def test_all_supported_classes_exist() -> None:
     known = {("sklearn", name) for name, _ in all_estimators(type_filter=["classifier", "regressor"])}
     known |= {("sklearn", "Pipeline")}
     table = {**READERS, **UNFOLDERS}
-    leaving = {("sklearn", f"PassiveAggressive{kind}") for kind in ("Classifier", "Regressor")}  # deprecated: newer versions of the library may lack it
+    leaving = {
+        ("sklearn", f"PassiveAggressive{kind}") for kind in ("Classifier", "Regressor")
+    }  # deprecated: newer versions of the library may lack it
     assert {key for key in table if key[0] == "sklearn"} - leaving <= known
     for (library, name), reader in table.items():
         module = importlib.import_module(f"elbowroom.importers.{reader.module}")

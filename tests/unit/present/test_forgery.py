@@ -89,12 +89,18 @@ def make(kind: str, folder: Path) -> Case:
         "network": (MLPClassifier((4,), solver="lbfgs", random_state=0).fit(X, y), {"room": Box(0.02)}),
         "certified": (LogisticRegression().fit(X, y), {"room": Box(0.02)}),
         "none": (LogisticRegression().fit(X, y), {"room": Box(0.6)}),
-        "values": (Ridge().fit(X, 1000 * X["income"]), {"room": Box(0.02), "target": Target(at_least=600, at_most=700)}),
+        "values": (
+            Ridge().fit(X, 1000 * X["income"]),
+            {"room": Box(0.02), "target": Target(at_least=600, at_most=700)},
+        ),
         "forest of values": (
             RandomForestRegressor(5, max_depth=3, random_state=0).fit(X, 1000 * X["income"]),
             {"room": Ball(0.02), "target": Target(at_least=600)},
         ),
-        "no values": (Ridge().fit(X, 1000 * X["income"]), {"room": Box(0.2), "target": Target(at_least=600, at_most=700)}),
+        "no values": (
+            Ridge().fit(X, 1000 * X["income"]),
+            {"room": Box(0.2), "target": Target(at_least=600, at_most=700)},
+        ),
     }[kind]
     answer = Explainer(model, SPACE).explain(ROW, **{"target": "yes", **question})  # type: ignore[arg-type]
     assert isinstance(answer, NoRegion if kind in ("none", "no values") else Region), answer
