@@ -41,6 +41,7 @@ _HOME = {
     "ReluNetwork": "elbowroom.models",
     "read_model": "elbowroom.importers",
     "ElbowroomError": "elbowroom.errors",
+    "ElbowroomWarning": "elbowroom.errors",
     "InputError": "elbowroom.errors",
     "UnsupportedModel": "elbowroom.errors",
     "ReplayMismatch": "elbowroom.errors",
@@ -50,7 +51,14 @@ _MODULES = ("chance",)
 
 if TYPE_CHECKING:
     from elbowroom import chance
-    from elbowroom.errors import ElbowroomError, InputError, ReplayMismatch, SolverMissing, UnsupportedModel
+    from elbowroom.errors import (
+        ElbowroomError,
+        ElbowroomWarning,
+        InputError,
+        ReplayMismatch,
+        SolverMissing,
+        UnsupportedModel,
+    )
     from elbowroom.explainer import Explainer
     from elbowroom.importers import read_model
     from elbowroom.models import LinearModel, ObliqueEnsemble, ReluNetwork, TreeEnsemble
@@ -81,6 +89,7 @@ __all__ = [
     "Counterexample",
     "Diamond",
     "ElbowroomError",
+    "ElbowroomWarning",
     "End",
     "Explainer",
     "Feature",

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
+from types import FrameType
+
 from elbowroom.visible import message
 
 
@@ -27,3 +31,16 @@ class ReplayMismatch(ElbowroomError, AssertionError):  # noqa: N818 - the public
 
 class SolverMissing(ElbowroomError, ImportError):  # noqa: N818 - the public name is frozen
     """An optional solver is not installed. The message gives the line that installs it."""
+
+
+class ElbowroomWarning(UserWarning):
+    """Something that works and is seldom meant. The message names the columns and says what to declare instead."""
+
+
+def warn(text: str) -> None:
+    """Warn, at the line of the caller outside of this package."""
+    depth = 1
+    frame: FrameType | None = sys._getframe()
+    while frame is not None and str(frame.f_globals.get("__name__", "")).partition(".")[0] == "elbowroom":
+        depth, frame = depth + 1, frame.f_back
+    warnings.warn(ElbowroomWarning(message(text)), stacklevel=depth)

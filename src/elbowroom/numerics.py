@@ -24,6 +24,9 @@ Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
 EPS: Final = float(np.finfo(np.float64).eps)  # 2^-52, twice the unit roundoff: every use below is generous by 2
+EPS32: Final = float(np.finfo(np.float32).eps)  # 2^-23, the same for float32
+DIGITS: Final = 53  # binary digits of a float64
+DIGITS32: Final = 24
 TINY: Final = float(np.finfo(np.float64).tiny)
 BIGGEST: Final = float(np.finfo(np.float64).max)
 SMALLEST: Final = 5e-324  # the smallest positive float
@@ -47,9 +50,9 @@ class Tolerances:
 TOLERANCES: Final = Tolerances()
 
 
-def gamma(operations: int) -> float:
-    """Bound n u / (1 - n u) on the relative error of n roundings, in any order; u is taken as 2^-52."""
-    bound = operations * EPS
+def gamma(operations: int, eps: float = EPS) -> float:
+    """Bound n u / (1 - n u) on the relative error of n roundings, in any order; u is taken as 2^-52 (float32: `EPS32`)."""
+    bound = operations * eps
     if bound >= 0.5:
         raise ValueError(f"an error bound for {operations} roundings is meaningless")
     return bound / (1.0 - bound)
@@ -133,17 +136,17 @@ def room_ends(
     return np.minimum(low, center), np.maximum(high, center)
 
 
-def sums_are_exact(values: Floats, terms: int) -> bool:
+def sums_are_exact(values: Floats, terms: int, digits: int = DIGITS) -> bool:
     """True if every sum of up to ``terms`` of these numbers, in any order, is computed without rounding.
 
-    Sufficient: all are multiples of one power of two q, and terms * max|v| / q fits into 53 bits.
+    Sufficient: all are multiples of one power of two q, and terms * max|v| / q fits into the digits of the floats.
     """
     v = np.abs(np.asarray(values, dtype=np.float64).ravel())
     v = v[v > 0]
     if v.size == 0:
         return True
     quantum = float(smallest_quantum(v))
-    return bool(terms * (float(v.max()) / quantum) < 2.0**53)
+    return bool(terms * (float(v.max()) / quantum) < 2.0**digits)
 
 
 def products_are_exact(factor: float, values: Floats) -> bool:

@@ -14,7 +14,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from elbowroom.errors import ReplayMismatch
 from elbowroom.importers import Original, open_model, replay
-from elbowroom.importers.original import Columns
+from elbowroom.importers.inputs import Columns, Inputs
 from elbowroom.importers.preprocessing import Preprocessing
 from elbowroom.models import Affine, LinearModel, Model, ReluNetwork, TreeEnsemble
 from elbowroom.numerics import next_down, next_up
@@ -132,8 +132,8 @@ def test_a_wrong_weight_or_bias_of_a_linear_model_is_caught(kind: str, piped: bo
 
 def _middle(preprocessing: Preprocessing) -> Any:
     middle = np.ones(preprocessing.width)
-    scaling = preprocessing.scaling
-    middle[scaling.source] = np.abs(scaling.offset / scaling.factor)
+    trace = preprocessing.trace
+    middle[trace.variable] = np.abs(trace.offset / trace.factor)
     return middle
 
 
@@ -163,7 +163,9 @@ def test_labels_alone_reveal_a_moved_cut_of_one_tree() -> None:
     model = fitted(DecisionTreeClassifier(max_depth=1, random_state=0), frame.to_numpy(), y)
     parsed = open_model(model).model
     assert isinstance(parsed, TreeEnsemble)
-    original = Original(_LabelsOnly(model), Columns(8, None), Preprocessing(parsed.info.names))
+    original = Original(
+        _LabelsOnly(model), Inputs.of(Columns.numbers(8, None)), Preprocessing.of_numbers(parsed.info.names)
+    )
     report = replay(parsed, original)
     assert report.points > 1_000 and report.open_points == 0
     for move in (next_up, next_down):
@@ -179,7 +181,9 @@ def test_a_label_that_is_no_class_is_caught() -> None:
     for kind in ("decision tree", "logistic"):
         model, _ = fitted_case(kind, "cancer", "strings", False)
         parsed = open_model(model).model
-        original = Original(Other(model), Columns(8, None), Preprocessing(parsed.info.names))
+        original = Original(
+            Other(model), Inputs.of(Columns.numbers(8, None)), Preprocessing.of_numbers(parsed.info.names)
+        )
         with pytest.raises(ReplayMismatch, match="something else"):
             replay(parsed, original)
 
@@ -195,7 +199,9 @@ def test_a_tie_within_the_declared_error_of_the_decision_stays_open() -> None:
         def predict(self, X: Any) -> Any:
             return (expit(parsed.scores(X)[:, 0]) > 0.5).astype(int)
 
-    original = Original(ByProbability(), Columns(8, None), Preprocessing(parsed.info.names))
+    original = Original(
+        ByProbability(), Inputs.of(Columns.numbers(8, None)), Preprocessing.of_numbers(parsed.info.names)
+    )
     assert replay(parsed, original).open_points > 0
     with pytest.raises(ReplayMismatch, match="the original says 0, the copy 1"):
         replay(replace(parsed, info=replace(parsed.info, evaluation_error=0.0)), original)

@@ -90,7 +90,7 @@ def test_a_wrong_copy_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
             assert isinstance(parsed, LinearModel)
             parsed.affine.weight[0, 0] *= 1 + 1e-9
         with pytest.raises(
-            ReplayMismatch, match="the values differ by more than rounding. At .* the original predicts"
+            ReplayMismatch, match=r"the values differ by more than rounding. At .* the original predicts"
         ):
             replay(parsed, opened.original, data=table()[0])
 
@@ -107,7 +107,7 @@ def two_outputs(model: Any) -> Any:
     ids=lambda model: type(model).__name__,
 )
 def test_several_outputs_are_refused(model: Any) -> None:
-    with pytest.raises(UnsupportedModel, match="predicts 2 numbers at once; .* fit one model per output"):
+    with pytest.raises(UnsupportedModel, match=r"predicts 2 numbers at once; .* fit one model per output"):
         open_model(two_outputs(model))
 
 

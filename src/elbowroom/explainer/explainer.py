@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from elbowroom.certify.judge import certify, prepare
 from elbowroom.errors import InputError
 from elbowroom.explainer.answer import answer, single_class
 from elbowroom.explainer.attempt import Attempt
 from elbowroom.explainer.method import Method
-from elbowroom.importers import open_model
+from elbowroom.explainer.opening import Opened, opened, without_numbers
 from elbowroom.importers.library import versions_of
-from elbowroom.models import LinearModel, Model, ObliqueEnsemble, ReluNetwork, TreeEnsemble
+from elbowroom.models import Model
 from elbowroom.numerics import TOLERANCES, Floats
 from elbowroom.problem import Body, Box, Direction, Distance, RecourseProblem, Room, Rule, Space, Target
 from elbowroom.problem.parsing import Radius, check_run, parse_bool, parse_enum, seconds_of
@@ -29,24 +29,28 @@ from elbowroom.result import Frontier, KeptProbability, NoRegion, Origin, Radius
 from elbowroom.search.contract import Clock, Engine, OnProgress
 from elbowroom.visible import listed
 
+MOST_PATTERNS = 4  # of missing numbers whose models are kept
+
 
 class Explainer:
-    """Answers questions about one model. ``space`` says what the features mean; without it they are plain numbers.
+    """Answers questions about one model. ``space`` says what the features mean: a `Space`, or the table that the model was
+    fitted on, from which it is read. Without it they are plain numbers, and the categories that the model knows.
 
     >>> explainer = Explainer(model, Space.from_frame(X, immutable=["sex"]))
     >>> region = explainer.explain(X.iloc[0], room=Box(0.05))
     """
 
-    def __init__(self, model: object, space: Space | None = None, *, data: object = None) -> None:
-        if space is not None and not isinstance(space, Space):
-            raise InputError(f"space={space!r}: give a Space, for example Space.from_frame(X)")
-        self._model, self._predict = _open(model, space, data)
-        self._versions = versions_of(model)
-        names = self._model.info.names
-        self._space = Space.plain(names) if space is None else space.select(names)
-        self._engines: dict[Method, Engine] = {}
+    def __init__(self, model: object, space: Space | pd.DataFrame | None = None, *, data: object = None) -> None:
+        self._begin(opened(model, space, data), versions_of(model), ())
         self._engine(Method.AUTO).prepare(Shape.BOX)
         prepare(self._model)
+
+    def _begin(self, found: Opened, versions: dict[str, str], missing: tuple[str, ...]) -> None:
+        self._opened, self._versions = found, versions
+        self._model, self._space, self._predict = found.model, found.space, found.predict
+        self._missing = missing  # columns of numbers that all rows lack
+        self._engines: dict[Method, Engine] = {}
+        self._lacking: dict[tuple[str, ...], Explainer] = {}
 
     @property
     def model(self) -> Model:
@@ -57,9 +61,29 @@ class Explainer:
     def space(self) -> Space:
         return self._space
 
-    def predict(self, rows: Floats) -> npt.NDArray[Any]:
-        """Labels (values of a regressor) from the original model object, for float rows in the order of the space."""
+    def predict(self, rows: Floats | pd.DataFrame) -> npt.NDArray[Any]:
+        """Labels (values of a regressor) from the original model object, for a table or for float rows in the order of the space."""
+        if isinstance(rows, pd.DataFrame):
+            rows = self._space.inner(rows, allow_missing=True)
         return self._predict(rows)
+
+    # ---- rows that lack numbers ---------------------------------------------------------------------------------------
+    def for_missing(self, missing: Sequence[str]) -> Explainer:
+        """The explainer of rows that lack a number in these columns: of the model that is left when they do."""
+        names = tuple(missing)
+        if names == self._missing:
+            return self
+        if names not in self._lacking:
+            while len(self._lacking) >= MOST_PATTERNS:
+                del self._lacking[next(iter(self._lacking))]
+            other = Explainer.__new__(Explainer)
+            other._begin(without_numbers(self._opened, names), self._versions, names)
+            self._lacking[names] = other
+        return self._lacking[names]
+
+    def _for_row(self, row: object, what: str = "row") -> Explainer:
+        """Who answers for a row: this explainer, or the one for the numbers that the row lacks."""
+        return self.for_missing(self._space.without_missing(self._space.row(row, what, allow_missing=True))[1])
 
     # ---- the closest region -------------------------------------------------------------------------------------------
     def explain(
@@ -76,13 +100,22 @@ class Explainer:
     ) -> Region | NoRegion:
         """The closest centre whose whole room has the wanted class; see `Region` and `NoRegion`."""
         check_run(seed, on_progress)
+        able = self._for_row(row)
+        if able is not self:
+            return able.explain(row, room, target, distance, rules, time_limit, method, seed, on_progress)
         seconds, chosen = seconds_of(time_limit), parse_enum(Method, method, "method")
         if len(self.model.info.classes) == 1 and target is None:
             return single_class(self.model, self._space, row, room, distance, self._origin(seed, seconds))
-        problem = RecourseProblem.ask(self.model, self._space, row, room, target, distance, rules)
+        problem = self._ask(row, room, target, distance, rules)
         engine = self._ready(chosen, problem)
         attempt = Attempt(problem, Clock(seconds, on_progress), engine)
         return answer(attempt, attempt.run(seed), self.widen, self._origin(seed, seconds))
+
+    def _ask(
+        self, row: object, room: Room, target: object, distance: Distance | str, rules: Sequence[Rule]
+    ) -> RecourseProblem:
+        lacks = bool(self._missing)
+        return RecourseProblem.ask(self.model, self._space, row, room, target, distance, rules, allow_missing=lacks)
 
     def _origin(self, seed: int, time_limit: float) -> Origin:
         return Origin(self.model.fingerprint, int(seed), time_limit, TOLERANCES.optimal_gap, self._versions)
@@ -132,6 +165,12 @@ class Explainer:
         from elbowroom.search.frontier import Front, Known, Point, report_with_radius
 
         check_run(seed, on_progress)
+        able = self._for_row(row)
+        if able is not self:
+            return able.frontier(
+                row, radii, room, target, distance, rules, time_limit, method, seed, on_progress,
+                breakpoints=breakpoints, smallest_jump=smallest_jump,
+            )  # fmt: skip
         seconds, chosen, sizes = seconds_of(time_limit), parse_enum(Method, method, "method"), parse_radii(radii)
         least, with_jumps = parse_jump(smallest_jump), parse_bool(breakpoints, "breakpoints")
         unit, unit_name = parse_unit(room, self._space)
@@ -141,7 +180,7 @@ class Explainer:
                 for size in sizes
             ]
             return Frontier.of(sizes, nothing, unit_name)
-        first = RecourseProblem.ask(self.model, self._space, row, unit.times(sizes[0]), target, distance, rules)
+        first = self._ask(row, unit.times(sizes[0]), target, distance, rules)
         engine, clock = self._ready(chosen, first), Clock(seconds)
 
         origin = self._origin(seed, seconds)  # the time limit that was asked for, of which a radius gets a share
@@ -308,20 +347,3 @@ class Explainer:
             raise InputError(
                 f"the region is about the columns {listed(region.space.names)}, not {listed(self._space.names)}"
             )
-
-
-def _open(model: object, space: Space | None, data: object) -> tuple[Model, Callable[[Floats], npt.NDArray[Any]]]:
-    """The parsed model and the original's predict; an already parsed model is its own reference."""
-    if isinstance(model, (LinearModel, TreeEnsemble, ObliqueEnsemble, ReluNetwork)):
-        return model, partial(_labels, model)
-    opened = open_model(model, data=data)
-    info = opened.model.info
-    if space is None or info.own_names or len(space.names) != info.n_features:
-        return opened.model, opened.predict
-    return replace(opened.model, info=replace(info, names=space.names)), opened.predict
-
-
-def _labels(model: Model, rows: Floats) -> npt.NDArray[Any]:
-    if model.info.is_regressor:
-        return np.array(model.info.says(model.scores(rows)))
-    return np.array(model.info.classes)[model.info.labels_of(model.scores(rows))]

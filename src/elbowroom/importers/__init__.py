@@ -3,6 +3,15 @@
 from elbowroom.importers.original import Original
 from elbowroom.importers.reading import ReadModel, open_model, read_model
 from elbowroom.importers.replay import ReplayReport, replay
-from elbowroom.importers.table import supported_models
+from elbowroom.importers.table import columns_of, supported_models
 
-__all__ = ["Original", "ReadModel", "ReplayReport", "open_model", "read_model", "replay", "supported_models"]
+__all__ = [
+    "Original",
+    "ReadModel",
+    "ReplayReport",
+    "columns_of",
+    "open_model",
+    "read_model",
+    "replay",
+    "supported_models",
+]

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from elbowroom.errors import InputError, UnsupportedModel
-from elbowroom.importers.original import Columns
+from elbowroom.importers.inputs import Columns
 from elbowroom.importers.preprocessing import Preprocessing
 from elbowroom.models.base import Decision, Link
 from elbowroom.models.oblique import ObliqueEnsemble
@@ -21,13 +21,13 @@ __all__ = ["columns", "read_classifier"]
 
 
 def columns(model: Any) -> Columns:
-    return Columns(int(_state(model)["params"]["n_features"]), None)
+    return Columns.numbers(int(_state(model)["params"]["n_features"]), None)
 
 
 def read_classifier(model: Any, preprocessing: Preprocessing) -> ObliqueEnsemble:
-    if preprocessing.stages:
+    if not preprocessing.untouched:
         raise UnsupportedModel(
-            f"{preprocessing.source_name(model)}: scalers in front of oblique splits cannot be folded exactly; "
+            f"{preprocessing.source_name(model)}: scalers and categories in front of oblique splits cannot be folded exactly; "
             "fit the tree on raw columns"
         )
     state = _state(model)

@@ -1,128 +1,127 @@
-"""What lies between the raw columns and a model: scalers and column selections, folded exactly.
+"""What lies between the raw columns and a model: scalers, encoders and column selections, folded exactly.
 
-Every transformed column is one raw column t_j = F_j x_s(j) + O_j with F_j > 0, up to rounding. Cuts on t_j become cuts
-on x_s(j) by bisection through the original's own ``transform``; weights are multiplied out, with every rounding counted.
+`Trace` says what every transformed column is made of. Cuts on a column that depends on one raw number become cuts on that
+number by bisection through the original's own ``transform``; cuts on a column that depends on one raw category become sets
+of categories; weights are multiplied out, with every rounding counted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Protocol
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Protocol
 
 import numpy as np
+import pandas as pd
 
+from elbowroom.errors import UnsupportedModel
+from elbowroom.importers.inputs import Column, Inputs
+from elbowroom.importers.trace import Trace, Way
 from elbowroom.models.linear import Affine
-from elbowroom.numerics import BIGGEST, TINY, Bools, Floats, Ints, gamma, last_float_where
+from elbowroom.numerics import BIGGEST, Bools, Floats, Ints, from_ordinal, gamma, last_float_where, ordinal
+from elbowroom.problem.labels import Category
 
-
-@dataclass(frozen=True, eq=False)
-class Scaling:
-    """Column by column: |computed t_j - (factor_j x_source(j) + offset_j)| <= error_slope_j |x| + error_constant_j."""
-
-    source: Ints  # raw column of each transformed column
-    factor: Floats
-    offset: Floats
-    error_slope: Floats
-    error_constant: Floats
-
-    @classmethod
-    def identity(cls, width: int) -> Scaling:
-        zero = np.zeros(width)
-        return cls(np.arange(width, dtype=np.int64), np.ones(width), zero, zero, zero)
-
-    def take(self, columns: Ints) -> Scaling:
-        return Scaling(
-            self.source[columns], self.factor[columns], self.offset[columns],
-            self.error_slope[columns], self.error_constant[columns],
-        )  # fmt: skip
-
-    @staticmethod
-    def side_by_side(parts: list[Scaling]) -> Scaling:
-        return Scaling(
-            np.concatenate([p.source for p in parts]),
-            np.concatenate([p.factor for p in parts]),
-            np.concatenate([p.offset for p in parts]),
-            np.concatenate([p.error_slope for p in parts]),
-            np.concatenate([p.error_constant for p in parts]),
-        )
-
-    def then(self, factor: Floats, offset: Floats) -> Scaling:
-        """Another scaler behind this one, y = factor t + offset, computed with at most two roundings.
-
-        (t - c) / s and t * f + o are both off by at most gamma(4) (|factor t| + |offset|), where ``factor`` and
-        ``offset`` are themselves rounded once; multiplying out costs three roundings more.
-        """
-        slack = gamma(8)
-        size = np.abs(factor)
-        return Scaling(
-            self.source,
-            factor * self.factor,
-            factor * self.offset + offset,
-            size * self.error_slope + slack * size * (np.abs(self.factor) + self.error_slope),
-            size * self.error_constant
-            + slack * (size * (np.abs(self.offset) + self.error_constant) + np.abs(offset))
-            + TINY,
-        )
-
-    def affine(self, weight: Floats, bias: Floats, width: int) -> Affine:
-        """The map W t + b of the transformed columns as a map of the ``width`` raw columns.
-
-        A raw column that is used several times collects its weights. The products W F, their sums, the original's dot
-        product over the transformed columns and its addition of b are all covered by gamma(2 n + 16).
-        """
-        weight = np.array(weight, dtype=np.float64)
-        bias = np.array(bias, dtype=np.float64)
-        slack = gamma(2 * weight.shape[1] + 16)
-        size = np.abs(weight)
-        slope = size * (self.error_slope + slack * (np.abs(self.factor) + self.error_slope))
-        constant = size @ (self.error_constant + slack * (np.abs(self.offset) + self.error_constant))
-        raw_weight, raw_slope = np.zeros((len(weight), width)), np.zeros((len(weight), width))
-        np.add.at(raw_weight.T, self.source, (weight * self.factor).T)
-        np.add.at(raw_slope.T, self.source, slope.T)
-        return Affine(raw_weight, weight @ self.offset + bias, raw_slope, constant + slack * np.abs(bias))
+_USUAL = (0.0, 1.0, 0.5, -1.0)  # tried as a row that every step accepts
+_NEIGHBOURS = (*range(-16, 17), -1000, -100, 100, 1000)  # floats away from a cut
 
 
 class Stage(Protocol):
     """One stage of preprocessing: how it computes, and what it is in real numbers."""
 
-    def apply(self, X: Floats) -> Floats:
-        """The original's own arithmetic; overflow is cut back to the largest float, which keeps the order."""
+    def apply(self, table: Any) -> Any:
+        """The original's own arithmetic, a frame or an array in and out; overflow is cut back to the largest float, which
+        keeps the order."""
         ...
 
-    def scaling(self, before: Scaling) -> Scaling: ...
+    def trace(self, before: Trace) -> Trace: ...
 
     @property
     def description(self) -> str: ...
 
 
+def inside(stage: Stage, table: Any) -> Bools:
+    """Rows at which a stage has a value: all, unless the stage says otherwise."""
+    ask: Callable[[Any], Bools] | None = getattr(stage, "inside", None)
+    return np.ones(len(table), dtype=np.bool_) if ask is None else ask(table)
+
+
 @dataclass(frozen=True, eq=False)
 class Preprocessing:
-    """Raw column names and the stages in front of the model that is being read."""
+    """The raw columns and the stages in front of the model that is being read.
 
-    names: tuple[str, ...]
+    ``takes`` are the columns of that model; a column of categories that reaches it as it is becomes the library's own code:
+    that of ``codes``, else the position among the categories that the model knows, else the number that the label is.
+    """
+
+    inputs: Inputs
     stages: tuple[Stage, ...] = ()
+    takes: tuple[Column, ...] | None = None
+    codes: Mapping[int, Mapping[Category, float]] = field(default_factory=dict)
+
+    @classmethod
+    def of_numbers(cls, names: tuple[str, ...]) -> Preprocessing:
+        """Nothing between raw numbers and the model."""
+        return cls(Inputs.numbers(names))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the inner columns."""
+        return self.inputs.names
 
     @property
     def width(self) -> int:
-        """Number of raw columns."""
-        return len(self.names)
+        """Number of inner columns."""
+        return self.inputs.width
 
     def behind(self, stage: Stage) -> Preprocessing:
-        return Preprocessing(self.names, (*self.stages, stage))
+        return replace(self, stages=(*self.stages, stage))
+
+    def before(self, takes: tuple[Column, ...], codes: Mapping[int, Mapping[Category, float]]) -> Preprocessing:
+        """In front of a model with these columns."""
+        return replace(self, takes=takes, codes=codes)
+
+    @cached_property
+    def trace(self) -> Trace:
+        trace = Trace.of(self.inputs)
+        for stage in self.stages:
+            trace = stage.trace(trace)
+        return trace
 
     @property
-    def scaling(self) -> Scaling:
-        scaling = Scaling.identity(self.width)
-        for stage in self.stages:
-            scaling = stage.scaling(scaling)
-        return scaling
+    def untouched(self) -> bool:
+        """True if the model sees the inner columns as they are."""
+        return not self.stages and self.inputs.plain
 
     def apply(self, X: Floats) -> Floats:
-        """The transformed rows, by the original's own transforms."""
-        for stage in self.stages:
-            X = stage.apply(X)
-        return X
+        """The transformed rows of inner rows, by the original's own transforms."""
+        if self.untouched:
+            return X
+        table = self.inputs.table(X)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # unknown categories and overflow are expected here
+            for stage in self.stages:
+                table = stage.apply(table)
+        return self._numbers(table)
+
+    def _numbers(self, table: Any) -> Floats:
+        if hasattr(table, "toarray"):
+            table = table.toarray()
+        if isinstance(table, np.ndarray) and table.dtype != object:
+            return np.asarray(table, dtype=np.float64)
+        frame = pd.DataFrame(table)
+        found = [self._column(j, frame.iloc[:, j]) for j in range(frame.shape[1])]
+        return np.stack(found, axis=1) if found else np.empty((len(frame), 0))
+
+    def _column(self, j: int, series: pd.Series) -> Floats:
+        takes = None if self.takes is None or j >= len(self.takes) else self.takes[j]
+        known = self.codes.get(j)
+        if known is None and takes is not None and takes.categories is not None:
+            known = {label: float(i) for i, label in enumerate(takes.categories) if label is not None}
+        if known is not None:
+            return np.array([known.get(label, np.nan) for label in series.astype(object)], dtype=np.float64)
+        return pd.to_numeric(series.astype(object)).to_numpy(dtype=np.float64, na_value=np.nan)
 
     def source_name(self, model: object) -> str:
         """What was read, human-readable."""
@@ -131,37 +130,141 @@ class Preprocessing:
         name = type(model).__name__
         return f"{package} Pipeline({', '.join([*parts, name])})" if parts else f"{package} {name}"
 
-    def affine(self, weight: Floats, bias: Floats) -> Affine:
-        if not self.stages:
+    # ---- rows that show what a single raw column does -----------------------------------------------------------------
+    @cached_property
+    def neutral(self) -> Floats:
+        """An inner row that all stages accept: the same usual number everywhere, the first category of every column."""
+        for number in _USUAL:
+            row = np.zeros(self.width)
+            row[self.inputs.starts[:-1]] = np.where(self.inputs.is_number, number, 1.0)
+            try:
+                if np.isfinite(self.apply(row[None])).all():
+                    return row
+            except ValueError:
+                continue
+        return row
+
+    @cached_property
+    def tables(self) -> Floats:
+        """(inner columns, transformed columns): the transformed row of each category, other columns being neutral; rows
+        of numbers are not meant."""
+        rows = np.broadcast_to(self.neutral, (self.width, self.width)).copy()
+        for members in self.inputs.groups:
+            rows[np.ix_(members, members)] = np.eye(members.size)
+        return self.apply(rows)
+
+    @cached_property
+    def at_missing(self) -> Floats | None:
+        """(raw columns, transformed columns): the transformed row where one raw number is missing; None if the stages
+        refuse missing numbers. A number that stays missing is NaN."""
+        rows = np.broadcast_to(self.neutral, (len(self.inputs.columns), self.width)).copy()
+        numbers = np.flatnonzero(self.inputs.is_number)
+        rows[numbers, self.inputs.starts[numbers]] = np.nan
+        try:
+            return self.apply(rows)
+        except ValueError:
+            return None
+
+    @cached_property
+    def domain(self) -> tuple[Floats, Floats]:
+        """The smallest and largest number of every inner column at which all stages have a value: a logarithm has none
+        below 0."""
+        ends = np.full(self.width, -np.inf), np.full(self.width, np.inf)
+        for v in np.unique(self.trace.variable[self.trace.way == Way.CURVE]):
+            place = self.inputs.starts[v]
+            for end, far in zip(ends, (-BIGGEST, BIGGEST), strict=True):
+                end[place] = self._last_inside(place, far)
+        return ends
+
+    def _last_inside(self, place: int, far: float) -> float:
+        rows = np.broadcast_to(self.neutral, (1, self.width)).copy()
+
+        def works(x: float) -> bool:
+            rows[0, place] = x
+            table = self.inputs.table(rows)
+            good = True
+            for stage in self.stages:
+                good = good and bool(inside(stage, table)[0])
+                table = stage.apply(table)
+            return good
+
+        if works(far):
+            return float(np.copysign(np.inf, far))
+        within, beyond = int(ordinal(self.neutral[place])), int(ordinal(far))
+        while abs(beyond - within) > 1:
+            middle = (within + beyond) // 2
+            within, beyond = (middle, beyond) if works(float(from_ordinal(np.int64(middle)))) else (within, middle)
+        return float(from_ordinal(np.int64(within)))
+
+    # ---- folding --------------------------------------------------------------------------------------------------------
+    def affine(self, weight: Floats, bias: Floats, model: str = "this model") -> Affine:
+        """W t + b as a map of the inner columns."""
+        if self.untouched:
             return Affine.exact(weight, bias)
-        return self.scaling.affine(weight, bias, self.width)
+        tables = self.tables if self.inputs.groups else np.empty((0, 0))
+        folded = self.trace.affine(weight, bias, self.inputs, tables, model)
+        return replace(folded, **self._missing_shares(np.asarray(weight, dtype=np.float64)))
+
+    def _missing_shares(self, weight: Floats) -> dict[str, Floats]:
+        """What a missing number adds to W t + b instead of its own share."""
+        values = self.at_missing
+        if values is None or not self.stages or (self.trace.way == Way.MIXED).any():
+            return {}
+        share, error = np.full((2, len(weight), self.width), np.nan)
+        slack = gamma(2 * weight.shape[1] + 16)
+        for v in np.flatnonzero(self.inputs.is_number):
+            mine = np.flatnonzero(self.trace.variable == v)
+            terms = weight[:, mine] * values[v, mine]
+            share[:, self.inputs.starts[v]] = terms.sum(axis=1)
+            error[:, self.inputs.starts[v]] = slack * np.abs(terms).sum(axis=1)
+        return {"missing_value": share, "missing_error": error} if np.isfinite(share).any() else {}
 
     def cuts(
         self, column: Ints, threshold: Floats, goes_left: Callable[[Floats, Floats], Bools]
-    ) -> tuple[Ints, Floats]:
-        """Raw column and exact cut of every split: x <= cut iff goes_left(transformed x, threshold).
+    ) -> tuple[Ints, Floats, Bools]:
+        """Inner column, exact cut and sense of every split on a column that depends on one raw number: x <= cut iff
+        goes_left(transformed x, threshold), or iff not, where the column falls (``swapped``).
 
         All distinct splits are bisected at once. Candidates of different raw columns share the rows of one matrix,
-        because every transformed column depends on its own raw column alone.
+        because every such column depends on its own raw column alone.
         """
-        source = self.scaling.source
         if not len(column):
-            return column, threshold
+            return column, threshold, np.zeros(0, dtype=np.bool_)
         pairs, where = np.unique(np.stack([column.astype(np.float64), threshold]), axis=1, return_inverse=True)
         columns, thresholds = pairs[0].astype(np.int64), pairs[1]
-        raw = source[columns]
+        raw = self.inputs.starts[self.trace.variable[columns]]
+        falls = self.trace.sense[columns] < 0
         row = _rank_within(raw)
-        matrix = np.zeros((int(row.max()) + 1, self.width))
+        matrix = np.broadcast_to(self.neutral, (int(row.max()) + 1, self.width)).copy()
 
         def holds(candidate: Floats) -> Bools:
-            if not self.stages:
+            if self.untouched:
                 return goes_left(candidate, thresholds)
             matrix[row, raw] = candidate
-            return goes_left(self.apply(matrix)[row, columns], thresholds)
+            seen = self.apply(matrix)[row, columns]
+            seen = np.where(np.isnan(seen), -BIGGEST, seen)  # below the domain of a logarithm or a root
+            return np.asarray(goes_left(seen, thresholds) ^ falls)
 
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):
             edge = last_float_where(holds, len(columns), -BIGGEST, BIGGEST)
-        return source[column], edge[where.ravel()]
+            self._refuse_steps_back(holds, edge, columns)
+        where = where.ravel()
+        return raw[where], edge[where], falls[where]
+
+    def _refuse_steps_back(self, holds: Callable[[Floats], Bools], edge: Floats, columns: Ints) -> None:
+        """A curve may step back by an ulp where mathematics does not: each cut is tried on its neighbours."""
+        curved = np.flatnonzero((self.trace.way[columns] == Way.CURVE) & np.isfinite(edge))
+        if not curved.size:
+            return
+        place = ordinal(np.where(np.isfinite(edge), edge, 0.0))
+        for step in _NEIGHBOURS:
+            wrong = holds(from_ordinal(place + step)) != (step <= 0)
+            if wrong[curved].any():
+                j = int(columns[curved[np.argmax(wrong[curved])]])
+                raise UnsupportedModel(
+                    f"{self.trace.by[j]} is not monotone in floating point about a split on column "
+                    f"{self.inputs.columns[self.trace.variable[j]].name!r}; fit the model on the transformed column"
+                )
 
 
 def _rank_within(group: Ints) -> Ints:

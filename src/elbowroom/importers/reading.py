@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Final
 
 import numpy.typing as npt
 
 from elbowroom.errors import ElbowroomError, InputError, UnsupportedModel
+from elbowroom.importers.inputs import Inputs
 from elbowroom.importers.original import Original
 from elbowroom.importers.preprocessing import Preprocessing
 from elbowroom.importers.replay import ReplayReport
 from elbowroom.importers.replay import replay as replay_points
-from elbowroom.importers.table import columns_of, reader_of, unfold
+from elbowroom.importers.table import Known, entry_of, reader_of, unfold
 from elbowroom.models.base import Model
 from elbowroom.numerics import Floats
+
+NO_CATEGORIES: Final[Known] = MappingProxyType({})
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,16 +34,24 @@ class ReadModel:
         return self.original.predict(X)
 
 
-def open_model(model: object, names: object = None, *, replay: bool = True, data: object = None) -> ReadModel:
+def open_model(
+    model: object,
+    names: object = None,
+    *,
+    replay: bool = True,
+    data: object = None,
+    known: Known = NO_CATEGORIES,
+) -> ReadModel:
     """Read a fitted model and, unless ``replay=False``, prove on many points that the copy equals the original.
 
     ``names`` are used where the model has no names. ``data`` (rows of any kind, in model column order or with
-    the model's column names) makes the replay cover the range of real rows.
+    the model's column names) makes the replay cover the range of real rows. ``known`` are the categories of raw columns
+    that the caller's table holds.
     """
     if isinstance(model, type):
         raise InputError(f"{model.__name__} is a class; give a fitted object")
     try:
-        return _open(model, names, replay, data)
+        return _open(model, names, replay, data, known)
     except (ElbowroomError, MemoryError):
         raise
     except Exception as error:  # arrays of the wrong size, missing parts: a damaged object can fail anywhere
@@ -49,13 +61,17 @@ def open_model(model: object, names: object = None, *, replay: bool = True, data
         ) from error
 
 
-def _open(model: object, names: object, replay: bool, data: object) -> ReadModel:
-    columns = columns_of(model)
-    inner, preprocessing = unfold(model, Preprocessing(columns.named(names)))
-    parsed = reader_of(inner).read(inner, preprocessing)
-    if columns.names is None:
+def _open(model: object, names: object, replay: bool, data: object, known: Known) -> ReadModel:
+    outer = entry_of(model)
+    columns = outer.columns(model, known).named(names).with_categories(known)
+    inputs = Inputs.of(columns)
+    inner, preprocessing = unfold(model, Preprocessing(inputs))
+    reader = reader_of(inner)
+    preprocessing = preprocessing.before(reader.columns(inner, known).columns, reader.codes(inner))
+    parsed = reader.read(inner, preprocessing)
+    if not columns.own_names:
         parsed = replace(parsed, info=replace(parsed.info, own_names=False))
-    original = Original(model, columns, preprocessing)
+    original = Original(model, inputs, preprocessing, outer.predict, outer.raw_scores)
     report = replay_points(parsed, original, data=data) if replay else None
     return ReadModel(parsed, original, report)
 

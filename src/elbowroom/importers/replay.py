@@ -9,15 +9,16 @@ from scipy.special import expit, softmax
 
 from elbowroom.errors import ReplayMismatch
 from elbowroom.importers.original import Original
-from elbowroom.importers.replay_points import Range, boundary_rows, cut_rows, data_rows, row_budget
+from elbowroom.importers.replay_points import Range, boundary_rows, cut_rows, data_rows, missing_rows, row_budget
 from elbowroom.models.base import Link, Model
 from elbowroom.models.linear import Affine, LinearModel
 from elbowroom.models.margins import linear_margins, network_margins
+from elbowroom.models.missing import may_miss
 from elbowroom.models.network import ReluNetwork
 from elbowroom.models.oblique import ObliqueEnsemble
 from elbowroom.models.trees import TreeEnsemble
 from elbowroom.models.values import value_error, values_of
-from elbowroom.numerics import EPS, TINY, Bools, Floats, Ints, gamma
+from elbowroom.numerics import EPS, EPS32, TINY, Bools, Floats, Ints, gamma
 
 _FLOAT32_LIMIT = 3e38  # originals that cast to float32 refuse larger numbers
 _SHOWN_COLUMNS = 20
@@ -69,20 +70,26 @@ def replay(
 
 def _points(parsed: Model, original: Original, data: object, seed: int, limit: int) -> Floats:
     rng = np.random.default_rng(seed)
-    rows = data_rows(data, parsed.info.names)
+    inputs = original.inputs
+    rows = data_rows(data, inputs)
     usual = Range.of(parsed, original.preprocessing, rows)
     budget = row_budget(limit, parsed.info.n_features)
-    parts = [usual.rows(budget // 10, rng), usual.wild_rows(budget // 10, rng)]
+    parts = [inputs.settled(usual.rows(budget // 10, rng)), inputs.settled(usual.wild_rows(budget // 10, rng))]
     if rows is not None and len(rows):
         parts.append(rows[rng.permutation(len(rows))[: budget // 10]])
     left = budget - sum(len(part) for part in parts)
     if isinstance(parsed, TreeEnsemble):
-        parts.append(cut_rows(parsed, usual, left, rng))
+        parts.append(inputs.settled(cut_rows(parsed, usual, left, rng, inputs.groups)))
     else:
-        parts.append(boundary_rows(parsed, np.concatenate(parts), left, rng))
+        parts.append(boundary_rows(parsed, np.concatenate(parts), left, rng, inputs.groups))
     X = np.concatenate(parts) + 0.0
-    X = X[np.isfinite(X).all(axis=1)]
-    return X[(np.abs(original.preprocessing.apply(X)) <= _FLOAT32_LIMIT).all(axis=1)]
+    low, high = original.preprocessing.domain
+    X = X[(np.isfinite(X) & (X >= low) & (X <= high)).all(axis=1)]
+    X = X[(np.abs(np.nan_to_num(original.preprocessing.apply(X))) <= _FLOAT32_LIMIT).all(axis=1)]
+    lacking = may_miss(parsed)
+    if lacking.any():
+        X = np.concatenate([X, missing_rows(X[rng.permutation(len(X))[: budget // 5]], lacking, rng)])
+    return X
 
 
 def _compare_scores(parsed: Model, original: Original, X: Floats, scores: Floats) -> None:
@@ -97,7 +104,7 @@ def _compare_scores(parsed: Model, original: Original, X: Floats, scores: Floats
     ours, ask = scores, original.decision_function
     if ask is None and parsed.info.link is not Link.NONE:
         ours, ask = _probabilities(parsed.info.link, scores), original.predict_proba
-        allowed = allowed.max(axis=-1, keepdims=True) + 16 * EPS
+        allowed = allowed.max(axis=-1, keepdims=True) + 16 * EPS + parsed.info.evaluation_error
     if ask is None:
         return
     theirs = ask(X).reshape(len(X), -1)
@@ -169,13 +176,18 @@ def _off_hyperplanes(model: ObliqueEnsemble, X: Floats) -> Bools:
 
 def _tree_error(model: TreeEnsemble | ObliqueEnsemble) -> Floats:
     total = np.abs(model.base) + np.maximum.reduceat(np.abs(model.value), model.roots).sum(axis=0)
-    return np.asarray(2 * gamma(model.n_trees + 8) * total / model.divisor)
+    return np.asarray(2 * gamma(model.n_trees + 8, EPS32 if model.single else EPS) * total / model.divisor)
 
 
 def _affine_error(affine: Affine, magnitude: Floats) -> Floats:
-    """`Affine.error`, row by row."""
+    """`Affine.error`, row by row; a missing number has an error of its own."""
     slack = 1.0 + gamma(magnitude.shape[1] + 4)
-    return np.asarray((magnitude @ affine.error_slope.T + affine.error_constant) * slack)
+    missing = np.isnan(magnitude)
+    error = np.where(missing, 0.0, magnitude) @ affine.error_slope.T + affine.error_constant
+    if affine.missing_value is not None and affine.missing_error is not None and missing.any():
+        shares = np.nan_to_num(affine.missing_error + 4 * EPS * missing.shape[1] * np.abs(affine.missing_value))
+        error = error + missing @ shares.T
+    return np.asarray(error * slack)
 
 
 def _certain(model: Model, X: Floats, scores: Floats, label: Ints) -> Bools:
@@ -205,7 +217,7 @@ def _certain(model: Model, X: Floats, scores: Floats, label: Ints) -> Bools:
 
 def _network_error(layers: tuple[Affine, ...], X: Floats) -> tuple[Floats, Floats]:
     """Outputs of ReLU layers, row by row, and how far the original's outputs may be from the ones computed here."""
-    value, error = X, np.zeros_like(X)
+    value, error = X, np.zeros_like(X)  # a missing number is no error
     for i, layer in enumerate(layers):
         if i:
             value = np.maximum(value, 0.0)  # the ReLU enlarges no error

@@ -14,10 +14,13 @@ import numpy as np
 import pandas as pd
 
 from elbowroom.errors import InputError
+from elbowroom.importers.inputs import Inputs
 from elbowroom.importers.preprocessing import Preprocessing
+from elbowroom.importers.trace import Way
 from elbowroom.models.base import Model
+from elbowroom.models.sets import HALF
 from elbowroom.models.trees import TreeEnsemble
-from elbowroom.numerics import Floats, Ints, next_down, next_up
+from elbowroom.numerics import Bools, Floats, Ints, next_down, next_up
 from elbowroom.visible import listed
 
 _CELLS = 20_000_000  # numbers in one matrix of rows: very wide models get fewer rows
@@ -42,10 +45,11 @@ class Range:
     def of(cls, model: Model, preprocessing: Preprocessing, data: Floats | None) -> Range:
         """From data if there are any, else from the cuts, else from the scalers' statistics, else [-1, 1]."""
         low, high = np.full(preprocessing.width, -1.0), np.full(preprocessing.width, 1.0)
-        scaling = preprocessing.scaling
-        scaled = (scaling.factor != 1.0) | (scaling.offset != 0.0)
-        middle, spread = -scaling.offset[scaled] / scaling.factor[scaled], 1.0 / scaling.factor[scaled]
-        low[scaling.source[scaled]], high[scaling.source[scaled]] = middle - 3 * spread, middle + 3 * spread
+        trace = preprocessing.trace
+        scaled = (trace.way == Way.STRAIGHT) & (trace.factor != 0.0) & ((trace.factor != 1.0) | (trace.offset != 0.0))
+        middle, spread = -trace.offset[scaled] / trace.factor[scaled], 1.0 / np.abs(trace.factor[scaled])
+        place = preprocessing.inputs.starts[trace.variable[scaled]]
+        low[place], high[place] = middle - 3 * spread, middle + 3 * spread
         if isinstance(model, TreeEnsemble):
             for f, cuts in enumerate(model.cuts):
                 if cuts.size:
@@ -53,6 +57,8 @@ class Range:
                     low[f], high[f] = cuts[0] - margin, cuts[-1] + margin
         if data is not None and len(data):
             low, high = data.min(axis=0), data.max(axis=0)
+        for members in preprocessing.inputs.groups:
+            low[members], high[members] = 0.0, 1.0
         return cls(np.clip(low, -1e300, 1e300), np.clip(high, -1e300, 1e300))
 
     def rows(self, size: int, rng: np.random.Generator) -> Floats:
@@ -67,10 +73,11 @@ class Range:
         return np.where(rng.uniform(size=X.shape) < 0.02, 0.0, X)
 
 
-def data_rows(data: object, names: tuple[str, ...]) -> Floats | None:
-    """The rows given by the user as float64 in model column order, without rows that have missing numbers."""
+def data_rows(data: object, inputs: Inputs) -> Floats | None:
+    """The rows given by the user as inner rows, without rows that have missing numbers or unknown categories."""
     if data is None:
         return None
+    names = tuple(column.name for column in inputs.columns)
     if isinstance(data, pd.DataFrame):
         frame = data.rename(columns=str)
         missing = [name for name in names if name not in frame.columns]
@@ -78,10 +85,10 @@ def data_rows(data: object, names: tuple[str, ...]) -> Floats | None:
             raise InputError(f"data lacks the columns {listed(missing)} of the model")
         data = frame if missing else frame[list(names)]
     try:
-        rows = np.atleast_2d(np.asarray(data, dtype=np.float64))
+        rows = np.atleast_2d(np.asarray(data, dtype=np.float64)) if inputs.plain else inputs.inner(data)
     except (TypeError, ValueError):
         raise InputError("data must be a table of numbers") from None
-    if rows.ndim != 2 or rows.shape[1] != len(names):
+    if rows.ndim != 2 or rows.shape[1] != inputs.width:
         raise InputError(f"data has {rows.shape[-1]} columns, the model has {len(names)}")
     return rows[np.isfinite(rows).all(axis=1)]
 
@@ -97,13 +104,23 @@ def neighbours(cut: Floats) -> Floats:
     return np.stack([np.asarray(column, dtype=np.float64) for column in columns], axis=1)
 
 
-def cut_rows(model: TreeEnsemble, usual: Range, budget: int, rng: np.random.Generator) -> Floats:
-    """Rows that reach a split and sit on its cut or a neighbour of it.
+def missing_rows(rows: Floats, may_miss: Bools, rng: np.random.Generator) -> Floats:
+    """The rows with some numbers taken away, in columns where that is allowed."""
+    gone = may_miss & (rng.random(rows.shape) < rng.choice([0.02, 0.3, 0.9], (len(rows), 1)))
+    return np.where(gone, np.nan, rows)
+
+
+def cut_rows(
+    model: TreeEnsemble, usual: Range, budget: int, rng: np.random.Generator, groups: tuple[Ints, ...] = ()
+) -> Floats:
+    """Rows that reach a split and sit on its cut or a neighbour of it; splits by category (of ``groups``) are just reached.
 
     First all ten values for every split, then, in small models, more rows on the cut and on the next float. With too
     many splits for the budget, every split gets these two values; with still too many, a random choice of splits does.
     """
     nodes = np.flatnonzero((model.feature >= 0) & np.isfinite(model.cut))
+    is_number = np.ones(model.info.n_features + 1, dtype=np.bool_)
+    is_number[[f for members in groups for f in members]] = is_number[-1] = False
     if not nodes.size:
         return np.empty((0, model.info.n_features))
     per_split = int(np.clip(budget // nodes.size, _CLOSEST, _NEIGHBOURS))
@@ -114,8 +131,10 @@ def cut_rows(model: TreeEnsemble, usual: Range, budget: int, rng: np.random.Gene
         values = neighbours(model.cut[nodes])
     chosen = np.concatenate([values[:, :per_split].ravel(), np.tile(values[:, :_CLOSEST].ravel(), more)])
     nodes = np.concatenate([np.repeat(nodes, per_split), np.tile(np.repeat(nodes, _CLOSEST), more)])
-    rows = _rows_at(model, _leaves_below(model, nodes, rng), usual, rng)
-    rows[np.arange(len(rows)), model.feature[nodes]] = chosen
+    rows = _rows_at(model, _leaves_below(model, nodes, rng), usual, rng, groups)
+    column = np.minimum(model.feature[nodes], model.info.n_features)  # the last one stands for all set splits
+    on_cut = np.flatnonzero(is_number[column])
+    rows[on_cut, column[on_cut]] = chosen[on_cut]
     return rows
 
 
@@ -128,8 +147,10 @@ def _leaves_below(model: TreeEnsemble, nodes: Ints, rng: np.random.Generator) ->
     return leaf
 
 
-def _rows_at(model: TreeEnsemble, nodes: Ints, usual: Range, rng: np.random.Generator) -> Floats:
-    """One row for each node that its tree leads to that node."""
+def _rows_at(
+    model: TreeEnsemble, nodes: Ints, usual: Range, rng: np.random.Generator, groups: tuple[Ints, ...]
+) -> Floats:
+    """One row for each node that its tree leads to that node, if there is one."""
     inner = np.flatnonzero(model.feature >= 0)
     parent = np.full(len(model.feature), -1, dtype=np.int64)
     parent[model.left[inner]] = inner
@@ -144,6 +165,13 @@ def _rows_at(model: TreeEnsemble, nodes: Ints, usual: Range, rng: np.random.Gene
         above = parent[here]
         feature, cut = model.feature[above], model.cut[above]
         on_left = model.left[above] == here
+        if model.sets is not None:
+            by_set = feature >= usual.low.size
+            at, side = rows[by_set], np.where(on_left[by_set], 0, 1)
+            limits = high[at]
+            model.sets.exclude(limits, np.arange(at.size), feature[by_set] - usual.low.size, side)
+            high[at] = limits
+            feature, cut = np.where(by_set, 0, feature), np.where(by_set, np.where(on_left, np.inf, -np.inf), cut)
         high[rows[on_left], feature[on_left]] = np.minimum(high[rows[on_left], feature[on_left]], cut[on_left])
         low[rows[~on_left], feature[~on_left]] = np.maximum(low[rows[~on_left], feature[~on_left]], cut[~on_left])
         here = above
@@ -151,11 +179,18 @@ def _rows_at(model: TreeEnsemble, nodes: Ints, usual: Range, rng: np.random.Gene
     span = usual.high - usual.low
     bottom = np.where(np.isfinite(low), next_up(low), np.minimum(usual.low, high - span))
     top = np.where(np.isfinite(high), high, np.maximum(usual.high, low + span))
-    inside = np.clip(bottom + rng.uniform(size=X.shape) * (top - bottom), bottom, top)
-    return np.asarray(np.where((X > low) & (X <= high), X, inside))
+    with np.errstate(invalid="ignore"):  # paths that no number takes, behind a split that is always one-sided
+        inside = np.clip(bottom + rng.uniform(size=X.shape) * (top - bottom), bottom, top)
+    X = np.where((X > low) & (X <= high), X, inside)
+    for members in groups:  # the largest entry becomes the category: one that the path allows, if there is one
+        free = (high[:, members] > HALF) + 4.0 * (low[:, members] >= HALF)
+        X[:, members] = 2.0 * free + rng.random((len(X), members.size))
+    return np.asarray(X)
 
 
-def boundary_rows(model: Model, starts: Floats, budget: int, rng: np.random.Generator) -> Floats:
+def boundary_rows(
+    model: Model, starts: Floats, budget: int, rng: np.random.Generator, groups: tuple[Ints, ...] = ()
+) -> Floats:
     """Points about the parsed decision boundary, on lines between differently labelled rows.
 
     Half of them are the two ends of the last float step across the boundary, half lie off it by 1e-15 to 1e-6 of the
@@ -168,9 +203,14 @@ def boundary_rows(model: Model, starts: Floats, budget: int, rng: np.random.Gene
     if not rare.size:
         return starts[:0]
     first, second = rng.choice(rare, budget), rng.integers(len(starts), size=budget)
-    different = np.flatnonzero(labels[first] != labels[second])[: budget // 4]
-    a, b = starts[first[different]], starts[second[different]]
-    label, line = labels[first[different]], b - a
+    a, b = starts[first], starts[second]
+    for members in groups:  # both ends of a line have one category: only numbers move along it
+        b[:, members] = a[:, members]
+    label = labels[first]
+    different = np.flatnonzero(label != (model.info.labels_of(model.scores(b)) if groups else labels[second]))
+    different = different[: budget // 4]
+    a, b, label = a[different], b[different], label[different]
+    line = b - a
     for _ in range(60):
         middle = a / 2 + b / 2
         same = (model.info.labels_of(model.scores(middle)) == label)[:, None]

@@ -93,7 +93,8 @@ def read_histogram_boosting(model: Any, preprocessing: Preprocessing) -> TreeEns
 def histogram_trees(model: Any, preprocessing: Preprocessing) -> TreeBuilder:
     """All trees of a histogram-based model, classifier or regressor."""
     if getattr(model, "is_categorical_", None) is not None:
-        names = [preprocessing.names[preprocessing.scaling.source[i]] for i in np.flatnonzero(model.is_categorical_)]
+        takes = preprocessing.takes or preprocessing.inputs.columns
+        names = [takes[i].name for i in np.flatnonzero(model.is_categorical_)]
         raise UnsupportedModel(
             f"this {type(model).__name__} was fitted with categorical columns ({', '.join(names)}), whose splits are sets "
             "and not cuts; fit with categorical_features=None on one-hot columns"

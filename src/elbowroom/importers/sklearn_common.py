@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from elbowroom.errors import InputError, UnsupportedModel
-from elbowroom.importers.original import Columns
+from elbowroom.importers.inputs import Columns
 from elbowroom.models.base import Label
 from elbowroom.numerics import EPS, Floats
 
@@ -31,7 +31,7 @@ def columns(model: Any) -> Columns:
     """Width and names of what the estimator was fitted on."""
     require_fitted(model)
     names = getattr(model, "feature_names_in_", None)
-    return Columns(int(model.n_features_in_), None if names is None else tuple(str(name) for name in names))
+    return Columns.numbers(int(model.n_features_in_), None if names is None else tuple(str(name) for name in names))
 
 
 def labels(model: Any) -> tuple[Label, ...]:

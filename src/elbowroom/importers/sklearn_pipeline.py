@@ -1,107 +1,180 @@
-"""scikit-learn pipelines of scalers and column transformers, any nesting, in front of any model that can be read."""
+"""Containers of transformers: Pipelines, ColumnTransformers and FeatureUnions, any nesting, in front of any model."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from elbowroom.errors import UnsupportedModel
-from elbowroom.importers.original import Columns
-from elbowroom.importers.preprocessing import Preprocessing, Scaling, Stage
-from elbowroom.importers.recognise import find_known, refuse_overrides
+from elbowroom.importers.inputs import Column, Columns
+from elbowroom.importers.preprocessing import Preprocessing, Stage, inside
 from elbowroom.importers.sklearn_common import columns as estimator_columns
-from elbowroom.importers.sklearn_common import finite, require_fitted
-from elbowroom.importers.table import columns_of
-from elbowroom.numerics import BIGGEST, Floats, Ints
-
-_SCALERS = ("StandardScaler", "MinMaxScaler", "RobustScaler", "MaxAbsScaler")
-_STEPS = {("sklearn", name) for name in (*_SCALERS, "FunctionTransformer", "ColumnTransformer", "Pipeline")}
-_MULTIPLIER_RANGE = (1e-150, 1e150)  # beyond it, products with data leave the normal floats
+from elbowroom.importers.sklearn_common import require_fitted
+from elbowroom.importers.steps import joined, passes_through, picked, stage_of, step_categories
+from elbowroom.importers.table import Known, columns_of
+from elbowroom.importers.trace import Trace
+from elbowroom.numerics import Bools, Ints
+from elbowroom.problem.labels import Category
 
 
 def unfold_pipeline(model: Any, preprocessing: Preprocessing) -> tuple[Any, Preprocessing]:
     """All steps but the last become stages of the preprocessing; the last one is the model behind them."""
     *before, (name, final) = model.steps
-    for _, step in before:
-        stage = _stage(step)
+    for step in _steps(before):
+        stage = stage_of(step)
         if stage is not None:
             preprocessing = preprocessing.behind(stage)
-    if _passes_through(final):
+    if passes_through(final):
         raise UnsupportedModel(
             f"the last step {name!r} of this Pipeline is not a classifier, so the Pipeline cannot predict"
         )
     return final, preprocessing
 
 
-def columns(model: Any) -> Columns:
-    """Width and names of what the first real step was fitted on."""
-    for _, step in model.steps[:-1]:
-        found = _step_columns(step)
-        if found is not None:
-            return found
-    if not model.steps or _passes_through(model.steps[-1][1]):
+def _steps(steps: Sequence[tuple[str, Any]]) -> list[Any]:
+    """What a pipeline runs when it predicts: samplers (imbalanced-learn) take part in fitting alone."""
+    return [step for _, step in steps if not hasattr(step, "fit_resample")]
+
+
+def columns(model: Any, known: Known) -> Columns:
+    """What the first real step was fitted on: its names, and the categories that an encoder behind them knows."""
+    steps = _steps(model.steps[:-1])
+    if not model.steps or passes_through(model.steps[-1][1]):
         raise UnsupportedModel("this Pipeline has no classifier at its end")
-    return columns_of(model.steps[-1][1])
+    found = next((c for step in steps if (c := _step_columns(step)) is not None), None)
+    inside = columns_of(model.steps[-1][1], known)
+    if found is None:
+        return inside
+    through = categories_through(steps, found.count)
+    if len(inside.columns) == found.count and all(passes_through(step) for step in steps):
+        through = [c.categories for c in inside.columns]
+    told = _told(steps, inside, found.count)
+    made = [
+        Column(c.name, labels, pandas_category=wants)
+        for c, labels, wants in zip(
+            found.columns, _merged(through, [t[0] for t in told]), [t[1] for t in told], strict=True
+        )
+    ]
+    return Columns(tuple(made), found.own_names)
+
+
+def _merged(first: list[tuple[Category, ...] | None], second: list[tuple[Category, ...] | None]) -> list[Any]:
+    return [a if a is not None else b for a, b in zip(first, second, strict=True)]
+
+
+def _told(steps: list[Any], inside: Columns, width: int) -> list[tuple[tuple[Category, ...] | None, bool]]:
+    """Categories that reach the model untouched, through selections alone: for every raw column what the model says."""
+    nothing: list[tuple[tuple[Category, ...] | None, bool]] = [(None, False)] * width
+    if all(c.categories is None for c in inside.columns):
+        return nothing
+    source: Ints | None = np.arange(width)
+    for step in steps:
+        source = None if source is None else _sources(step, source)
+    if source is None or source.size != inside.count:
+        return nothing
+    for j, column in enumerate(inside.columns):
+        if column.categories is not None and source[j] >= 0:
+            nothing[source[j]] = (column.categories, column.pandas_category)
+    return nothing
+
+
+def _sources(step: Any, source: Ints) -> Ints | None:
+    """The raw column of each output column of a step, -1 where it was changed; None if that is not known."""
+    if passes_through(step):
+        return source
+    if type(step).__name__ != "ColumnTransformer":
+        return None
+    parts = []
+    for chosen, part in _parts(step):
+        if passes_through(part):
+            parts.append(source[chosen])
+            continue
+        width = len(part.get_feature_names_out())
+        parts.append(np.full(width, -1))
+    return np.concatenate(parts)
 
 
 def _step_columns(step: Any) -> Columns | None:
     """Width and names that a step expects, or None if it takes anything."""
-    if _passes_through(step):
+    if passes_through(step):
         return None
-    kind = _known_step(step).__name__
-    if kind == "Pipeline":
-        return next((found for _, part in step.steps if (found := _step_columns(part)) is not None), None)
-    if kind == "FunctionTransformer" and not hasattr(step, "n_features_in_"):
+    if hasattr(step, "steps"):
+        return next((found for part in _steps(step.steps) if (found := _step_columns(part)) is not None), None)
+    if type(step).__name__ == "FunctionTransformer" and not hasattr(step, "n_features_in_"):
         return None  # without validation it does not look at its input
     return estimator_columns(step)
 
 
-def _passes_through(step: Any) -> bool:
-    return step is None or (isinstance(step, str) and step == "passthrough")
+def categories_through(steps: Sequence[Any], width: int) -> list[tuple[Category, ...] | None]:
+    """For every input column the categories that the first encoder behind it knows; imputers add the missing one."""
+    filled = False
+    for step in steps:
+        found = step_categories(step, width)
+        if any(labels is not None for labels in found):
+            return [_with_missing(labels) if filled else labels for labels in found]
+        if type(step).__name__ == "SimpleImputer":
+            filled = True
+        elif not passes_through(step):
+            break
+    return [None] * width
 
 
-def _known_step(step: Any) -> type:
-    known = find_known(step, _STEPS)
-    if known is None:
-        raise UnsupportedModel(
-            f"the pipeline step {type(step).__name__} cannot be folded exactly; supported steps: {', '.join(_SCALERS)}, "
-            "'passthrough', and ColumnTransformers and Pipelines of these"
-        )
-    refuse_overrides(step, known)
-    return known
+def _with_missing(labels: tuple[Category, ...] | None) -> tuple[Category, ...] | None:
+    return labels if labels is None or None in labels else (*labels, None)
 
 
-def _stage(step: Any) -> Stage | None:
-    """The step as a stage, or None if it passes everything through."""
-    if _passes_through(step):
-        return None
-    kind = _known_step(step).__name__
-    if kind == "Pipeline":
-        inner = [stage for stage in (_stage(part) for _, part in step.steps) if stage is not None]
-        return _Sequence(tuple(inner)) if inner else None
-    if kind == "FunctionTransformer":
-        if step.func is not None:
-            raise UnsupportedModel(f"FunctionTransformer(func={step.func!r}) is arbitrary code and cannot be folded")
-        return None
-    require_fitted(step)
-    return _column_stage(step) if kind == "ColumnTransformer" else _scaler_stage(step, kind)
+def categories(step: Any, width: int) -> list[tuple[Category, ...] | None]:
+    """Of a Pipeline, a ColumnTransformer or a FeatureUnion inside another pipeline."""
+    if hasattr(step, "steps"):
+        return categories_through(_steps(step.steps), width)
+    found: list[tuple[Category, ...] | None] = [None] * width
+    for chosen, part in _parts(step):
+        for at, labels in zip(chosen, step_categories(part, chosen.size), strict=True):
+            known = found[at]
+            if labels is not None:
+                found[at] = labels if known is None else tuple(dict.fromkeys((*known, *labels)))
+    return found
+
+
+def _parts(step: Any) -> list[tuple[Ints, Any]]:
+    """The parts of a ColumnTransformer or FeatureUnion that put out columns: input columns and transformer."""
+    if hasattr(step, "transformer_list"):
+        everything = np.arange(int(step.n_features_in_), dtype=np.int64)
+        return [(everything, part) for _, part in step.transformer_list if not _dropped(part)]
+    parts = []
+    for name, transformer, _ in step.transformers_:
+        chosen = np.array(list(step._transformer_to_input_indices[name]), dtype=np.int64)
+        if not _dropped(transformer) and chosen.size:
+            parts.append((chosen, transformer))
+    return parts
+
+
+def _dropped(part: Any) -> bool:
+    return isinstance(part, str) and part == "drop"
 
 
 @dataclass(frozen=True, eq=False)
 class _Sequence:
     stages: tuple[Stage, ...]
 
-    def apply(self, X: Floats) -> Floats:
+    def apply(self, table: Any) -> Any:
         for stage in self.stages:
-            X = stage.apply(X)
-        return X
+            table = stage.apply(table)
+        return table
 
-    def scaling(self, before: Scaling) -> Scaling:
+    def inside(self, table: Any) -> Bools:
+        found = np.ones(len(table), dtype=np.bool_)
         for stage in self.stages:
-            before = stage.scaling(before)
+            found &= inside(stage, table)
+            table = stage.apply(table)
+        return found
+
+    def trace(self, before: Trace) -> Trace:
+        for stage in self.stages:
+            before = stage.trace(before)
         return before
 
     @property
@@ -109,91 +182,55 @@ class _Sequence:
         return f"Pipeline({', '.join(stage.description for stage in self.stages)})"
 
 
-@dataclass(frozen=True, eq=False)
-class _Scaler:
-    """y = factor t + offset, computed by the scaler's own ``transform``."""
-
-    scaler: Any
-    factor: Floats
-    offset: Floats
-
-    def apply(self, X: Floats) -> Floats:
-        names = getattr(self.scaler, "feature_names_in_", None)
-        fresh = np.array(X, dtype=np.float64)  # with copy=False a scaler writes into its input
-        with np.errstate(over="ignore"):
-            y = self.scaler.transform(fresh if names is None else pd.DataFrame(fresh, columns=list(names)))
-        return np.clip(np.asarray(y, dtype=np.float64), -BIGGEST, BIGGEST)
-
-    def scaling(self, before: Scaling) -> Scaling:
-        return before.then(self.factor, self.offset)
-
-    @property
-    def description(self) -> str:
-        return type(self.scaler).__name__
-
-
-def _scaler_stage(step: Any, kind: str) -> _Scaler:
-    width = int(step.n_features_in_)
-    ones, zeros = np.ones(width), np.zeros(width)
-    if getattr(step, "clip", False):
-        raise UnsupportedModel(f"{kind}(clip=True) cuts values off and is not one straight line; fit with clip=False")
-    if kind == "MinMaxScaler":
-        factor, offset = finite(step, "scale_", step.scale_), finite(step, "min_", step.min_)
-    else:
-        if kind == "StandardScaler":
-            center, scale = step.mean_ if step.with_mean else zeros, step.scale_ if step.with_std else ones
-        elif kind == "RobustScaler":
-            center, scale = step.center_ if step.with_centering else zeros, step.scale_ if step.with_scaling else ones
-        else:
-            center, scale = zeros, step.scale_
-        center, scale = finite(step, "center", center), finite(step, "scale_", scale)
-        if (scale == 0).any():
-            raise UnsupportedModel(f"{kind}.scale_[{int(np.flatnonzero(scale == 0)[0])}] is 0")
-        factor, offset = 1.0 / scale, -center / scale
-    usual = (factor >= _MULTIPLIER_RANGE[0]) & (factor <= _MULTIPLIER_RANGE[1])
-    if not usual.all():
-        column = int(np.flatnonzero(~usual)[0])
-        raise UnsupportedModel(
-            f"{kind}.scale_[{column}] multiplies by {factor[column]:g}; only positive multipliers between "
-            f"{_MULTIPLIER_RANGE[0]:g} and {_MULTIPLIER_RANGE[1]:g} can be folded"
-        )
-    return _Scaler(step, factor, finite(step, "offset", offset))
+def sequence_stage(step: Any) -> Stage | None:
+    inner = [stage for stage in (stage_of(part) for part in _steps(step.steps)) if stage is not None]
+    return _Sequence(tuple(inner)) if inner else None
 
 
 @dataclass(frozen=True, eq=False)
-class _Columns:
-    """Side by side: each part takes some input columns and passes them through its own stage."""
+class _SideBySide:
+    """Each part takes some input columns and passes them through its own stage."""
 
+    name: str
     parts: tuple[tuple[Ints, Stage | None], ...]
 
-    def apply(self, X: Floats) -> Floats:
-        pieces = [X[:, chosen] if stage is None else stage.apply(X[:, chosen]) for chosen, stage in self.parts]
-        return np.concatenate(pieces, axis=1)
+    def apply(self, table: Any) -> Any:
+        pieces = [
+            picked(table, chosen) if stage is None else stage.apply(picked(table, chosen))
+            for chosen, stage in self.parts
+        ]
+        return joined(pieces)
 
-    def scaling(self, before: Scaling) -> Scaling:
-        return Scaling.side_by_side(
-            [
-                before.take(chosen) if stage is None else stage.scaling(before.take(chosen))
-                for chosen, stage in self.parts
-            ]
+    def inside(self, table: Any) -> Bools:
+        found = np.ones(len(table), dtype=np.bool_)
+        for chosen, stage in self.parts:
+            if stage is not None:
+                found &= inside(stage, picked(table, chosen))
+        return found
+
+    def trace(self, before: Trace) -> Trace:
+        return Trace.side_by_side(
+            [before.take(chosen) if stage is None else stage.trace(before.take(chosen)) for chosen, stage in self.parts]
         )
 
     @property
     def description(self) -> str:
-        return f"ColumnTransformer({', '.join('passthrough' if s is None else s.description for _, s in self.parts)})"
+        return f"{self.name}({', '.join('passthrough' if s is None else s.description for _, s in self.parts)})"
 
 
-def _column_stage(step: Any) -> _Columns:
+def column_stage(step: Any) -> _SideBySide:
+    return _side_by_side(step, "ColumnTransformer")
+
+
+def union_stage(step: Any) -> _SideBySide:
+    return _side_by_side(step, "FeatureUnion")
+
+
+def _side_by_side(step: Any, name: str) -> _SideBySide:
+    require_fitted(step)
     if step.transformer_weights:
-        raise UnsupportedModel(
-            "ColumnTransformer(transformer_weights=...) is not supported; put the weights into scalers"
-        )
-    parts: list[tuple[Ints, Stage | None]] = []
-    for name, transformer, _ in step.transformers_:
-        chosen = np.array(list(step._transformer_to_input_indices[name]), dtype=np.int64)
-        if (isinstance(transformer, str) and transformer == "drop") or not chosen.size:
-            continue
-        parts.append((chosen, _stage(transformer)))
+        raise UnsupportedModel(f"{name}(transformer_weights=...) is not supported; put the weights into scalers")
+    parts = tuple((chosen, stage_of(part)) for chosen, part in _parts(step))
     if not parts:
-        raise UnsupportedModel("this ColumnTransformer drops every column")
-    return _Columns(tuple(parts))
+        raise UnsupportedModel(f"this {name} drops every column")
+    return _SideBySide(name, parts)

@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 
 from elbowroom.errors import UnsupportedModel
+from elbowroom.importers.inputs import Columns
 from elbowroom.importers.preprocessing import Preprocessing
 from elbowroom.importers.recognise import find_known
-from elbowroom.importers.sklearn_common import columns, require_fitted
-from elbowroom.importers.table import reader_of, unfold
+from elbowroom.importers.sklearn_common import require_fitted
+from elbowroom.importers.table import Known, columns_of, reader_of, unfold
 from elbowroom.models.base import Link, Model
 
 __all__ = ["columns", "read_transformed"]
@@ -23,12 +24,20 @@ __all__ = ["columns", "read_transformed"]
 _CURE = "supported are inverse_func=np.exp, np.expm1 or none; or fit the regressor on the target as it is"
 
 
+def columns(model: Any, known: Known) -> Columns:
+    """What the regressor inside takes."""
+    require_fitted(model)
+    return columns_of(model.regressor_, known)
+
+
 def read_transformed(model: Any, preprocessing: Preprocessing) -> Model:
     """inverse_func(what the regressor inside predicts)."""
     require_fitted(model)
     link = _link(model.transformer_)
     inside, longer = unfold(model.regressor_, preprocessing)
-    parsed = reader_of(inside).read(inside, longer)
+    reader = reader_of(inside)
+    known = {c.name: c.categories for c in preprocessing.inputs.columns if c.categories is not None}
+    parsed = reader.read(inside, longer.before(reader.columns(inside, known).columns, reader.codes(inside)))
     if not parsed.info.is_regressor:
         raise UnsupportedModel(f"TransformedTargetRegressor around {parsed.info.source}, which is no regressor")
     if link is Link.IDENTITY:

@@ -8,15 +8,19 @@ one of its models is read.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+import inspect
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from elbowroom.errors import UnsupportedModel
-from elbowroom.importers.original import Columns
+from elbowroom.importers.inputs import Columns
 from elbowroom.importers.preprocessing import Preprocessing
 from elbowroom.importers.recognise import find_known, key_of, refuse_overrides
 from elbowroom.models.base import Model
+from elbowroom.problem.labels import Category
+
+Known: TypeAlias = Mapping[str, tuple[Category, ...]]  # categories of raw columns, by name
 
 
 @dataclass(frozen=True)
@@ -38,8 +42,31 @@ class Entry:
         inner, longer = self._attribute(self.function)(model, preprocessing)
         return inner, longer
 
-    def columns(self, model: object) -> Columns:
-        found: Columns = self._attribute("columns")(model)
+    def columns(self, model: object, known: Known) -> Columns:
+        """What the model takes; ``known`` are the categories that the caller's table holds, for libraries that do not
+        keep their own."""
+        ask = self._attribute("columns")
+        found: Columns = ask(model, known) if "known" in inspect.signature(ask).parameters else ask(model)
+        return found
+
+    def codes(self, model: object) -> Mapping[int, Mapping[Category, float]]:
+        """The library's own codes of categories, column by column, where they are not the positions."""
+        ask = self._optional("codes")
+        return {} if ask is None else ask(model)
+
+    @property
+    def predict(self) -> Callable[[Any, Any], Any] | None:
+        """How to ask a model without a ``predict`` of its own for labels."""
+        return self._optional("predict")
+
+    @property
+    def raw_scores(self) -> Callable[[Any, Any], Any] | None:
+        """How to ask a model for scores that are comparable with those of the parsed copy."""
+        return self._optional("raw_scores")
+
+    def _optional(self, name: str) -> Callable[..., Any] | None:
+        module = importlib.import_module(f"elbowroom.importers.{self.module}")
+        found: Callable[..., Any] | None = getattr(module, name, None)
         return found
 
 
@@ -138,9 +165,14 @@ def unfolder_of(model: object) -> Entry | None:
     return UNFOLDERS[key_of(known)]
 
 
-def columns_of(model: object) -> Columns:
+def entry_of(model: object) -> Entry:
+    """Who is asked first: the unfolder of a container, else the reader of a model."""
+    return unfolder_of(model) or reader_of(model)
+
+
+def columns_of(model: object, known: Known) -> Columns:
     """What the outermost original expects as input."""
-    return (unfolder_of(model) or reader_of(model)).columns(model)
+    return entry_of(model).columns(model, known)
 
 
 def unfold(model: object, preprocessing: Preprocessing) -> tuple[object, Preprocessing]:

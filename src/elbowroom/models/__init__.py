@@ -3,6 +3,7 @@
 from elbowroom.models.base import Decision, Link, Model, ModelInfo
 from elbowroom.models.linear import Affine, LinearModel
 from elbowroom.models.margins import AffineMargins, NetworkMargins, TreeMargins
+from elbowroom.models.missing import may_miss, with_missing
 from elbowroom.models.network import ReluNetwork
 from elbowroom.models.oblique import ObliqueEnsemble, ObliqueLeaves
 from elbowroom.models.trees import Leaves, TreeEnsemble
@@ -22,4 +23,6 @@ __all__ = [
     "ReluNetwork",
     "TreeEnsemble",
     "TreeMargins",
+    "may_miss",
+    "with_missing",
 ]

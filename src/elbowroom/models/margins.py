@@ -21,7 +21,19 @@ from elbowroom.models.oblique import ObliqueEnsemble
 from elbowroom.models.rounding import ExactSteps, Parts, row_rule
 from elbowroom.models.trees import TreeEnsemble
 from elbowroom.models.values import ValueRange, score_rows
-from elbowroom.numerics import EPS, Floats, Ints, gamma, next_down, next_up, smallest_quantum, sums_are_exact
+from elbowroom.numerics import (
+    DIGITS,
+    DIGITS32,
+    EPS,
+    EPS32,
+    Floats,
+    Ints,
+    gamma,
+    next_down,
+    next_up,
+    smallest_quantum,
+    sums_are_exact,
+)
 
 SMALLEST_PROBABILITY: Final = 1e-9  # of logistic functions; closer to 0 or 1 their rounding outgrows their change
 Need: TypeAlias = float | ValueRange | None  # of the target: its label alone, its probability, or values of a regressor
@@ -148,11 +160,11 @@ def tree_margins(
     the model decides them, sum by sum; others need a slack (see `rounding`)."""
     c = contrast(model.info, target, probability)
     leaves = model.leaves
-    n_trees = leaves.n_trees
+    n_trees, digits = leaves.n_trees, DIGITS32 if model.single else DIGITS
     threshold = c.threshold * model.divisor
     if probability is not None and model.info.link is Link.IDENTITY:
         parts = np.concatenate([leaves.value[:, target], model.base[target : target + 1]])
-        threshold = np.array([least_sum(float(t), model.divisor, parts, n_trees + 2) for t in c.threshold])
+        threshold = np.array([least_sum(float(t), model.divisor, parts, n_trees + 2, digits) for t in c.threshold])
     biggest = np.zeros(len(threshold))
     for k in range(n_trees):
         rows = np.abs(leaves.value[leaves.offsets[k] : leaves.offsets[k + 1]]) @ np.abs(c.matrix).T
@@ -180,8 +192,9 @@ def tree_margins(
             parts=not model.info.fused_products,
             nothing_follows=after == 0.0 and model.divisor == 1.0,
             ties_last=after == 0.0 or (model.info.ties_last and threshold[j] == 0.0),
+            digits=digits,
         )
-        rounding = 2 * gamma(n_trees + 8) * float(biggest[j]) + after
+        rounding = 2 * gamma(n_trees + 8, EPS32 if model.single else EPS) * float(biggest[j]) + after
         rule = row_rule(parts_j, rounding, after, steps, c.tie_is_good[j])
         inexact = rule.inexact(contributions[:, used])
         base[j] = without[j] - rule.threshold
@@ -191,7 +204,7 @@ def tree_margins(
     return strict
 
 
-def least_sum(probability: float, divisor: float, parts: Floats, terms: int) -> float:
+def least_sum(probability: float, divisor: float, parts: Floats, terms: int, digits: int = DIGITS) -> float:
     """The smallest sum of leaf values whose computed mean, fl(sum / divisor), reaches the probability (or a wanted value; rows
     with the opposite sign are the same question, because rounding is symmetric).
 
@@ -205,7 +218,7 @@ def least_sum(probability: float, divisor: float, parts: Floats, terms: int) -> 
     while least / divisor < probability:
         least = float(next_up(least))
     quantum = smallest_quantum(parts)
-    if quantum > 0 and abs(least) < quantum / EPS and sums_are_exact(parts, terms):
+    if quantum > 0 and abs(least) < quantum / EPS and sums_are_exact(parts, terms, digits):
         least = math.ceil(least / quantum) * quantum
     return least
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -43,7 +44,8 @@ class ObliqueEnsemble:
 
     Node i is a leaf iff left[i] < 0; otherwise x goes left iff weight[i] . x <= threshold[i], with the dot product computed
     in float64 in any order. A point within `split_error` of a hyperplane may therefore go either way, and proofs treat
-    it as if it did.
+    it as if it did. What the original does before it compares (scalers, casts to float32) adds ``error_slope`` |x| +
+    ``error_constant`` to that error.
     """
 
     info: ModelInfo
@@ -55,6 +57,9 @@ class ObliqueEnsemble:
     value: Floats  # (nodes, K)
     base: Floats
     divisor: float = 1.0
+    error_slope: Floats | None = None  # (nodes, features)
+    error_constant: Floats | None = None  # (nodes,)
+    single: ClassVar[bool] = False  # leaf values are added up in float64
 
     @classmethod
     def from_arrays(
@@ -120,7 +125,10 @@ class ObliqueEnsemble:
 
     def split_error(self, magnitude: Floats) -> Floats:
         """How far the computed weight . x may be from the real one where |x_f| <= magnitude_f, for every node."""
-        return np.asarray(gamma(self.weight.shape[1] + 4) * (np.abs(self.weight) @ magnitude) * (1.0 + 1e-9))
+        error = gamma(self.weight.shape[1] + 4) * (np.abs(self.weight) @ magnitude)
+        if self.error_slope is not None and self.error_constant is not None:
+            error = error + self.error_slope @ magnitude + self.error_constant
+        return np.asarray(error * (1.0 + 1e-9))
 
     def scores(self, X: Floats) -> Floats:
         goes_left = self.weight @ X.T <= self.threshold[:, None]
@@ -168,6 +176,8 @@ class ObliqueEnsemble:
             self.roots, self.weight, self.threshold, self.left, self.right, self.value, self.base,
             np.array(self.divisor),
         )  # fmt: skip
+        if self.error_slope is not None and self.error_constant is not None:
+            parts = (*parts, self.error_slope, self.error_constant)
         return fingerprint_of(self.info, *parts)
 
 

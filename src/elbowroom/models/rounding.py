@@ -8,7 +8,7 @@ sum, in one of four ways:
 
 * **Two stored numbers.** Each side has at most one part that is not 0 (or one side has two, and is compared with 0): the
   original compares what is stored, and the sign of a rounded difference is exact. So is our m, as far as its sign goes.
-* **All sums are exact.** All parts are multiples of one power of two, small enough for 53 bits.
+* **All sums are exact.** All parts are multiples of one power of two, small enough for 53 bits (24 in float32).
 * **Some sums are exact.** A leaf is *exact* if its parts are multiples of ``quantum``, a power of two >= 4 R. A sum of exact
   leaves alone is exact in any order, on both sides, and m is a multiple of the quantum: 0, or at least 4 R away from 0. Any
   number between -4 R and 0 (0 and 4 R, where a tie goes to the rival) tells these apart, however m is added up. A
@@ -30,7 +30,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from elbowroom.numerics import Bools, Floats, Ints, smallest_quantum, sums_are_exact
+from elbowroom.numerics import DIGITS, Bools, Floats, Ints, smallest_quantum, sums_are_exact
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +56,7 @@ class ExactSteps:
     parts: bool  # the parts are added as they are stored
     nothing_follows: bool  # the sums are compared as they are
     ties_last: bool  # whatever follows, equal sums tie
+    digits: int = DIGITS  # of the floats that the original adds up in
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,7 @@ def row_rule(parts: Parts, rounding: float, after: float, exact_steps: ExactStep
     if exact_steps.parts and exact_steps.ties_last:
         quantum = smallest_quantum(parts.all) or 1.0  # nothing but zeros: every margin is 0
         terms = parts.offsets.size + 1
-        if sums_are_exact(parts.all, terms * parts.base.size) and quantum >= 4 * after:
+        if sums_are_exact(parts.all, terms * parts.base.size, exact_steps.digits) and quantum >= 4 * after:
             slack = 0.0 if tie_is_good else quantum / 2
             return RowRule(slack, slack, parts.threshold)
         mixed = _some_exact(parts, rounding, tie_is_good)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from elbowroom.models.base import ModelInfo, fingerprint_of
-from elbowroom.numerics import Floats, Ints
+from elbowroom.models.sets import HALF, SetSplits
+from elbowroom.numerics import Bools, Floats, Ints
 
 FEW_ROWS = 32
 
@@ -72,7 +73,11 @@ class TreeEnsemble:
     """scores(x) = (base + sum over trees, in order, of the value of the leaf that x reaches) / divisor.
 
     Node i is a leaf iff feature[i] < 0; otherwise x goes left iff x[feature[i]] <= cut[i]. The cuts are exact float64
-    half lines: the original's casts, comparison (< or <=) and scalers are already folded into them.
+    half lines: the original's casts, comparison (< or <=) and scalers are already folded into them. With n columns,
+    feature[i] = n + s is split s of ``sets``: the category of a one-hot group decides. A missing number (NaN) goes left
+    iff ``missing_left``, in the columns of ``may_miss``; in all others the original refuses it.
+
+    ``single``: leaf values and base are float32 numbers, and the original adds them up in float32.
     """
 
     info: ModelInfo
@@ -84,6 +89,10 @@ class TreeEnsemble:
     value: Floats  # (nodes, K): contribution of a leaf, in the units of the sum
     base: Floats  # (K,)
     divisor: float = 1.0
+    sets: SetSplits | None = None
+    missing_left: Bools | None = None  # (nodes,)
+    may_miss: Bools | None = None  # (features,); None: no column may be missing
+    single: bool = False
 
     @property
     def n_trees(self) -> int:
@@ -96,26 +105,52 @@ class TreeEnsemble:
         for start in range(0, len(X), block_rows):
             block = leaf[start : start + block_rows].reshape(-1)
             pair = np.flatnonzero(self.feature[block] >= 0)
-            row, node = start + pair // self.n_trees, block[pair]
+            row, node = pair // self.n_trees, block[pair]
+            here = X[start : start + block_rows]
+            by_set = None if self.sets is None else self.sets.goes_left(here)
             while pair.size:  # one level down for every pair that is not yet at a leaf
-                goes_left = X[row, self.feature[node]] <= self.cut[node]
-                node = np.where(goes_left, self.left[node], self.right[node])
+                node = np.where(self._goes_left(here, by_set, row, node), self.left[node], self.right[node])
                 inner = self.feature[node] >= 0
                 block[pair[~inner]] = node[~inner]
                 pair, row, node = pair[inner], row[inner], node[inner]
         return leaf
 
+    def _goes_left(self, X: Floats, by_set: Bools | None, row: Ints, node: Ints) -> Bools:
+        """Which side each pair of row and inner node takes; ``by_set`` has one column per set split."""
+        column = self.feature[node]
+        if by_set is None:
+            x = X[row, column]
+            goes_left = x <= self.cut[node]
+        else:
+            plain = column < X.shape[1]
+            x = X[row, np.where(plain, column, 0)]
+            goes_left = np.where(plain, x <= self.cut[node], by_set[row, np.where(plain, 0, column - X.shape[1])])
+            x = np.where(plain, x, 0.0)
+        return goes_left if self.missing_left is None else np.where(np.isnan(x), self.missing_left[node], goes_left)
+
     def scores(self, X: Floats) -> Floats:
-        """Scores bit-equal to the original's: one addition per tree, in the original's order."""
-        total = np.broadcast_to(self.base, (len(X), self.base.size)).copy()
+        """Scores bit-equal to the original's: one addition per tree, in the original's order and precision."""
+        precision = np.float32 if self.single else np.float64
+        value, base = self.value.astype(precision, copy=False), self.base.astype(precision, copy=False)
+        total = np.broadcast_to(base, (len(X), base.size)).copy()
         leaf = self.apply(X)
         if len(X) < FEW_ROWS:  # the same additions in the same order, without a Python loop over trees
-            terms = np.concatenate([total[:, None], self.value[leaf]], axis=1)
+            terms = np.concatenate([total[:, None], value[leaf]], axis=1)
             total = np.add.accumulate(terms, axis=1)[:, -1]
         else:
             for k in range(self.n_trees):
-                total += self.value[leaf[:, k]]
+                total += value[leaf[:, k]]
+        total = total.astype(np.float64, copy=False)
         return total if self.divisor == 1.0 else total / self.divisor
+
+    def with_missing(self, missing: Bools) -> TreeEnsemble:
+        """The ensemble for rows whose ``missing`` columns hold no number: every split on one of them is decided."""
+        asked = (self.feature >= 0) & (self.feature < missing.size)
+        asked[asked] = missing[self.feature[asked]]
+        if not asked.any():
+            return self
+        assert self.missing_left is not None  # `may_miss` was asked first
+        return replace(self, cut=np.where(asked, np.where(self.missing_left, np.inf, -np.inf), self.cut))
 
     @cached_property
     def leaves(self) -> Leaves:
@@ -129,22 +164,38 @@ class TreeEnsemble:
             levels.append(_Level(parent, done, node[done], low[done], high[done]))
             inner = np.flatnonzero(self.feature[node] >= 0)
             f, cut = self.feature[node[inner]], self.cut[node[inner]]
+            by_set = np.flatnonzero(f >= low.shape[1])  # set splits: their own rule below
+            split = f[by_set] - low.shape[1]
+            f, cut = np.where(f < low.shape[1], f, 0), np.where(f < low.shape[1], cut, 0.0)
             possible = np.stack([cut > low[inner, f], cut < high[inner, f]], axis=1)  # left, right
+            if self.sets is not None:
+                possible[by_set] = self.sets.possible(split, low[inner[by_set]], high[inner[by_set]])
             of, side = np.nonzero(possible)
-            left, right = np.flatnonzero(side == 0), np.flatnonzero(side == 1)
+            plain = np.isin(of, by_set, invert=True)
+            left, right = np.flatnonzero((side == 0) & plain), np.flatnonzero((side == 1) & plain)
             node, parent = np.where(side == 0, self.left[node[inner[of]]], self.right[node[inner[of]]]), inner[of]
-            f, cut, low, high = f[of], cut[of], low[parent], high[parent]
+            set_of = np.zeros(inner.size, np.int64)
+            set_of[by_set] = split
+            f, cut, set_of, low, high = f[of], cut[of], set_of[of], low[parent], high[parent]
             low[right, f[right]] = np.maximum(low[right, f[right]], cut[right])
             high[left, f[left]] = np.minimum(high[left, f[left]], cut[left])
+            if self.sets is not None:
+                self.sets.exclude(high, np.flatnonzero(~plain), set_of, side)
         return _from_left_to_right(levels, self.value)
 
     @cached_property
     def cuts(self) -> tuple[Floats, ...]:
-        """Sorted distinct finite cuts of every feature."""
-        inner = self.feature >= 0
+        """Sorted distinct finite cuts of every feature; a category that a set split looks at is a 0/1 column."""
+        n = self.info.n_features
+        of = self.feature[(self.feature >= 0) & (self.feature < n)]
+        cut = self.cut[(self.feature >= 0) & (self.feature < n)]
+        order = np.argsort(of, kind="stable")
+        bounds = np.searchsorted(of[order], np.arange(n + 1))
+        in_sets = np.zeros(n, np.bool_) if self.sets is None else self.sets.columns
         found = []
-        for f in range(self.info.n_features):
-            cuts = np.unique(self.cut[inner & (self.feature == f)])
+        for f in range(n):
+            cuts = np.append(cut[order[bounds[f] : bounds[f + 1]]], [HALF] if in_sets[f] else [])
+            cuts = np.unique(cuts)
             found.append(cuts[np.isfinite(cuts)] + 0.0)
         return tuple(found)
 
@@ -153,4 +204,8 @@ class TreeEnsemble:
         parts: tuple[npt.NDArray[np.generic], ...] = (
             self.roots, self.feature, self.cut, self.left, self.right, self.value, self.base, np.array(self.divisor),
         )  # fmt: skip
+        if self.sets is not None:
+            parts = (*parts, self.sets.left, self.sets.right)
+        if self.single:
+            parts = (*parts, np.array(self.single))
         return fingerprint_of(self.info, *parts)

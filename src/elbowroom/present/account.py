@@ -6,19 +6,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
-from typing import Final
 
 import numpy as np
 
 from elbowroom.present.numbers import REACH_DIGITS, ShownRound, about, exact, floor_digits, interval, round_body, show
+from elbowroom.problem.freedom import SEPARATORS
 from elbowroom.problem.kinds import Direction, Kind
 from elbowroom.problem.shapes import Shape, is_round
 from elbowroom.problem.space import Feature
 from elbowroom.result.region import Region
 from elbowroom.result.widening import OPEN_FROM
 from elbowroom.visible import named
-
-SEPARATORS: Final = ("_", "=", ".", ":", " ", "/", "-")  # between the name of a one-hot group and its category
 
 
 class Sort(Enum):

@@ -5,7 +5,7 @@ from elbowroom.problem.body import Body
 from elbowroom.problem.categories import allowed_categories
 from elbowroom.problem.conditions import Conditions, Takes
 from elbowroom.problem.distances import Distance, Metric
-from elbowroom.problem.kinds import Direction, Kind
+from elbowroom.problem.kinds import Direction, Kind, Missing
 from elbowroom.problem.problem import RecourseProblem
 from elbowroom.problem.rooms import Ball, Box, Diamond, Room, Walls
 from elbowroom.problem.rules import AtMost, LinearRule, Rule
@@ -27,6 +27,7 @@ __all__ = [
     "Kind",
     "LinearRule",
     "Metric",
+    "Missing",
     "RecourseProblem",
     "Room",
     "Rule",

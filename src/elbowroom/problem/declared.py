@@ -13,6 +13,7 @@ import pandas as pd
 from elbowroom.errors import InputError
 from elbowroom.numerics import Floats
 from elbowroom.problem.kinds import Direction, Kind
+from elbowroom.problem.labels import is_whole
 from elbowroom.problem.parsing import known_names, number
 from elbowroom.visible import listed
 
@@ -30,6 +31,7 @@ class Declared:
     integer: frozenset[str]
     binary: frozenset[str]
     numeric: frozenset[str]
+    categorical: frozenset[str] = frozenset()  # columns of categories, declared or seen
 
     @classmethod
     def of(
@@ -43,6 +45,7 @@ class Declared:
         integer: Iterable[str],
         binary: Iterable[str],
         numeric: Iterable[str],
+        categorical: Iterable[str] = (),
     ) -> Declared:
         immutable = known_names(fixed, [*names, *groups], "immutable")
         for group, members in groups.items():
@@ -57,7 +60,9 @@ class Declared:
             integer=frozenset(known_names(integer, names, "integer")),
             binary=frozenset(known_names(binary, names, "binary") | in_group),
             numeric=frozenset(known_names(numeric, names, "numeric")),
+            categorical=frozenset(categorical),
         )
+        declared._check_categorical()
         whole, zero_one, real = declared.integer, declared.binary, declared.numeric
         torn = (whole & zero_one) | (whole & real) | (zero_one & real)
         if torn:
@@ -69,13 +74,27 @@ class Declared:
             )
         return declared
 
+    def _check_categorical(self) -> None:
+        for what in ("increasing", "decreasing"):
+            for name in sorted(getattr(self, what) & self.categorical):
+                raise InputError(
+                    f"{what}: column {name!r} holds categories, which have no order; declare it immutable, or hand the "
+                    "model numbers there"
+                )
+        for what in ("integer", "binary", "numeric"):
+            for name in sorted(getattr(self, what) & self.categorical):
+                raise InputError(
+                    f"{what}: column {name!r} holds categories; take it out of the list, or turn it into numbers with "
+                    ".astype(float)"
+                )
+
     def direction(self, name: str) -> Direction:
         if name in self.increasing:
             return Direction.INCREASING
         return Direction.DECREASING if name in self.decreasing else Direction.ANY
 
     def kind(self, name: str, series: pd.Series, values: Floats) -> Kind:
-        """The kind of a column of data: as declared, else as its values suggest."""
+        """The kind of a column of data: as declared, else as its values suggest (those of ``series`` that are present)."""
         if name in self.binary:
             if not np.isin(values, (0.0, 1.0)).all():
                 raise InputError(
@@ -93,7 +112,8 @@ class Declared:
             np.isin(values, (0.0, 1.0)).all() and (values == 0).any() and (values == 1).any()
         ):
             return Kind.BINARY
-        return Kind.INTEGER if pd.api.types.is_integer_dtype(series) else Kind.NUMERIC
+        whole = pd.api.types.is_integer_dtype(series) or (len(values) < len(series) and is_whole(values))
+        return Kind.INTEGER if whole else Kind.NUMERIC  # pandas keeps whole numbers beside a missing one as floats
 
 
 def limits_of(name: str, kind: Kind, values: Floats, is_open: bool, own: object) -> tuple[float, float]:

@@ -19,3 +19,10 @@ class Direction(Enum):
     ANY = "any"
     INCREASING = "increasing"
     DECREASING = "decreasing"
+
+
+class Missing(Enum):
+    """What may become of a value that is missing in the row asked about."""
+
+    KEEP = "keep"
+    FILL = "may be filled"

@@ -7,7 +7,6 @@ from enum import Enum
 from typing import Any, Final, TypeAlias, TypeVar
 
 import numpy as np
-import pandas as pd
 
 from elbowroom.errors import InputError
 from elbowroom.numerics import Floats
@@ -108,22 +107,6 @@ def known_names(given: Iterable[str], known: Sequence[str], what: str) -> set[st
         if name not in known:
             raise InputError(f"{what}: {unknown(name, known)}")
     return names
-
-
-def column_of(series: pd.Series, name: str) -> Floats:
-    if not pd.api.types.is_any_real_numeric_dtype(series) and not pd.api.types.is_bool_dtype(series):
-        raise InputError(
-            f"column {name!r} holds {series.dtype} values; encode it as numbers or as one-hot columns first"
-        )
-    values = series.to_numpy(dtype=np.float64, na_value=np.nan)
-    if values.size == 0:
-        raise InputError("the frame has no rows; bounds and scales cannot be read from it")
-    bad = np.flatnonzero(~np.isfinite(values))
-    if bad.size:
-        raise InputError(
-            f"column {name!r}, row {series.index[bad[0]]!r}: {values[bad[0]]} is not a finite number; fill in or drop it first"
-        )
-    return values
 
 
 def check_run(seed: object, on_progress: object) -> None:

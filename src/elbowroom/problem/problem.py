@@ -9,13 +9,14 @@ from typing import Final
 
 import numpy as np
 
-from elbowroom.errors import InputError
+from elbowroom.errors import InputError, warn
 from elbowroom.models.base import Label, Model
-from elbowroom.numerics import Bools, Floats, next_up
+from elbowroom.numerics import Bools, Floats, Ints, next_up
 from elbowroom.problem.body import Body
 from elbowroom.problem.conditions import Conditions
 from elbowroom.problem.distances import Distance, Metric
-from elbowroom.problem.kinds import Direction
+from elbowroom.problem.features import Group
+from elbowroom.problem.kinds import Direction, Missing
 from elbowroom.problem.rooms import Room, Walls
 from elbowroom.problem.rules import Rule, check_rules, parse_rules
 from elbowroom.problem.shapes import is_round
@@ -38,6 +39,7 @@ class RecourseProblem:
     room: Room
     distance: Distance
     rules: tuple[Rule, ...] = ()
+    missing: tuple[str, ...] = ()  # columns of numbers that the row lacks: fixed, and 0 in ``factual``; the model knows
 
     @classmethod
     def ask(
@@ -49,13 +51,18 @@ class RecourseProblem:
         target: object = None,
         distance: Distance | str = Distance.L1,
         rules: Sequence[Rule] = NO_RULES,
+        *,
+        allow_missing: bool = False,
     ) -> RecourseProblem:
-        """Parse and check everything a user may hand in."""
+        """Parse and check everything a user may hand in.
+
+        With ``allow_missing``, numbers may be missing in the row; ``model`` has to be the one for rows that lack these.
+        """
         if not isinstance(room, Room):
             raise InputError(f"room={room!r}: give Box(...), Ball(...) or Diamond(...)")
-        factual = space.row(row)
+        factual, missing = space.without_missing(space.row(row, allow_missing=allow_missing))
         wanted = _other(model, factual) if target is None else Target.parse(target, model.info)
-        return cls(
+        problem = cls(
             model=model,
             space=space,
             factual=factual,
@@ -63,7 +70,10 @@ class RecourseProblem:
             room=room,
             distance=Distance.parse(distance),
             rules=rules if rules is NO_RULES else parse_rules(rules),
+            missing=missing,
         )
+        problem._remark_on_width()
+        return problem
 
     def __post_init__(self) -> None:
         if self.space.names != self.model.info.names:
@@ -72,7 +82,33 @@ class RecourseProblem:
             )
         if self.rules:
             check_rules(self.rules)
+        if self.missing:
+            self._check_missing()
         _ = self.conditions, self.walls, self.target_index
+
+    def _check_missing(self) -> None:
+        for name in self.missing:
+            f = self.space.position.get(name, -1)
+            if f < 0 or self.space.group_of[f] >= 0 or self.factual[f] != 0.0:
+                raise InputError(f"missing: {name!r} must be a column of numbers that is 0 in the factual")
+            for row in self.conditions.rows:
+                if row.coefficients[f] != 0.0:
+                    raise InputError(
+                        f"{row.source} is about column {name!r}, which is missing in this row; fill it in first"
+                    )
+
+    def _remark_on_width(self) -> None:
+        """Box(5) is five times each feature's scale and seldom meant."""
+        space, walls = self.space, self.walls
+        reach = space.upper - space.lower
+        wide = (np.maximum(walls.down, walls.up) > reach) & (reach > 0) & ~self.immutable & (space.group_of < 0)
+        if wide.any():
+            names = [space.names[f] for f in np.flatnonzero(wide)]
+            size = self.room.size
+            said = "" if size is None else f" A radius of {size:g} counts in units of each scale: 5 % of it is 0.05."
+            warn(
+                f"the room is wider than the whole range of {listed(names)}, so nothing is asked of its width there.{said}"
+            )
 
     @cached_property
     def predicted(self) -> Label:
@@ -99,17 +135,27 @@ class RecourseProblem:
 
     @cached_property
     def immutable(self) -> Bools:
-        """Columns that never move; one immutable member freezes its whole one-hot group."""
+        """Columns that never move; one immutable member freezes its whole one-hot group. What is missing stays so, unless
+        it is a category that may be filled."""
         fixed = np.array([f.immutable for f in self.space.features])
-        for members in self.space.members:
-            fixed[members] = fixed[members].any()
+        fixed[[self.space.position[name] for name in self.missing]] = True
+        for group, members in zip(self.space.groups, self.space.members, strict=True):
+            kept = self._is_missing(group, members) and not self._may_fill(members)
+            fixed[members] = kept or fixed[members].any()
         return fixed
+
+    def _is_missing(self, group: Group, members: Ints) -> bool:
+        return group.missing_member is not None and bool(self.factual[members[group.missing_member]] == 1.0)
+
+    def _may_fill(self, members: Ints) -> bool:
+        return all(self.space.features[int(f)].missing is Missing.FILL for f in members)
 
     @cached_property
     def limits(self) -> tuple[Floats, Floats]:
         """Where the centre and the room may lie: declared bounds, cut by one-way features, a point for immutable ones.
 
-        An empty interval (lower > upper) means that no answer exists.
+        Categories that the room does not take are ruled out. A value never turns missing: that category is for rows in
+        which it is missing already, and not inside a room that takes several. An empty interval (lower > upper) means that no answer exists.
         """
         lower, upper = self.space.lower.copy(), self.space.upper.copy()
         for f, feature in enumerate(self.space.features):
@@ -117,8 +163,16 @@ class RecourseProblem:
                 lower[f] = max(lower[f], self.factual[f])
             elif feature.direction is Direction.DECREASING:
                 upper[f] = min(upper[f], self.factual[f])
+        for g, (group, members) in enumerate(zip(self.space.groups, self.space.members, strict=True)):
+            if group.missing_member is not None and (
+                g in self.walls.free_groups or not self._is_missing(group, members)
+            ):
+                upper[members[group.missing_member]] = 0.0
         fixed = self.immutable
-        return np.where(fixed, self.factual, lower), np.where(fixed, self.factual, upper)
+        lower, upper = np.where(fixed, self.factual, lower), np.where(fixed, self.factual, upper)
+        banned = list(self.walls.banned)
+        upper[banned] = np.minimum(upper[banned], 0.0)
+        return lower, upper
 
     @property
     def lower(self) -> Floats:
@@ -132,6 +186,11 @@ class RecourseProblem:
     def trouble(self) -> str | None:
         """A reason why no centre can exist at all, found without looking at the model."""
         for f in np.flatnonzero(self.lower > self.upper):
+            g = int(self.space.group_of[f])
+            if g >= 0 and self.immutable[f]:
+                return (
+                    f"{self.space.groups[g].name!r} cannot change, and the room does not take the category that it has"
+                )
             return (
                 f"column {self.space.names[f]!r}: the factual value {self.factual[f]:g} and its direction leave nothing "
                 f"of the bounds [{self.space.lower[f]:g}, {self.space.upper[f]:g}]"

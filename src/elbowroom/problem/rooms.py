@@ -3,7 +3,8 @@
 A room is a set of shifts s with 0 in it: a box {-down <= s <= up}, a ball {sum (s_f / r_f)^2 <= 1} or a diamond
 {sum |s_f| / r_f <= 1}. A scalar radius counts in units of each feature's scale; a mapping or an array gives raw units
 per feature (features that a mapping leaves out get no room). Rooms are clipped to bounds; whole-number features take
-whole values inside; the category of a one-hot group stays fixed unless ``categories={"city": "any"}``.
+whole values inside; the category of a one-hot group stays fixed unless ``categories={"city": "any"}``, or
+``categories={"grade": ["B", "C"]}``: then the answer's category is one of those named, and the room holds all of them.
 """
 
 from __future__ import annotations
@@ -17,10 +18,10 @@ import numpy as np
 
 from elbowroom.errors import InputError
 from elbowroom.numerics import BIGGEST, Floats
+from elbowroom.problem.freedom import Freedom, checked_freedom, freed
 from elbowroom.problem.parsing import PLAIN_NUMBER, Radius, number, unknown
 from elbowroom.problem.shapes import Shape
 from elbowroom.problem.space import Space
-from elbowroom.visible import listed
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,10 +32,13 @@ class Walls:
     down: Floats
     up: Floats
     free_groups: tuple[int, ...] = ()  # one-hot groups whose category may be anything inside the room
+    banned: tuple[int, ...] = ()  # columns of categories that neither the centre nor the room may have
 
 
 class Room:
     """Base of all rooms. A new room is a subclass with a shape; see CONTRIBUTING."""
+
+    categories: Freedom | None = None  # of one-hot groups, by name
 
     def walls(self, space: Space) -> Walls:
         raise NotImplementedError
@@ -56,7 +60,7 @@ class Box(Room):
     radius: Radius | None = None
     low: Radius | None = None
     high: Radius | None = None
-    categories: Mapping[str, str] | None = None
+    categories: Freedom | None = None
 
     def __post_init__(self) -> None:
         if self.radius is None and self.low is None and self.high is None:
@@ -65,12 +69,13 @@ class Box(Room):
             raise InputError("Box takes either a radius or low= and high=, not both")
         for what in ("radius", "low", "high"):
             object.__setattr__(self, what, checked_radius(getattr(self, what), f"Box {what}"))
+        object.__setattr__(self, "categories", checked_freedom(self.categories))
 
     def walls(self, space: Space) -> Walls:
         both = self.radius is not None
         down = per_column(self.radius if both else self.low, space, "Box radius" if both else "Box low")
         up = per_column(self.radius if both else self.high, space, "Box radius" if both else "Box high")
-        return Walls(Shape.BOX, down, up, _free_groups(self.categories, space))
+        return Walls(Shape.BOX, down, up, *freed(self.categories, space))
 
     @property
     def size(self) -> float | None:
@@ -84,7 +89,7 @@ class Box(Room):
         *,
         n: int | None = None,
         space: Space | None = None,
-        categories: Mapping[str, str] | None = None,
+        categories: Freedom | None = None,
     ) -> Box:
         """The smallest box in which a Gaussian slip of the centre stays with the given probability; see `slips`."""
         return cls(radius_for(probability, sigma, n, space, Shape.BOX), categories=categories)
@@ -104,10 +109,11 @@ class RoundRoom(Room):
     shape: ClassVar[Shape]
 
     radius: Radius
-    categories: Mapping[str, str] | None = None
+    categories: Freedom | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "radius", checked_radius(self.radius, self._what, needed=True))
+        object.__setattr__(self, "categories", checked_freedom(self.categories))
 
     @property
     def _what(self) -> str:
@@ -115,7 +121,7 @@ class RoundRoom(Room):
 
     def walls(self, space: Space) -> Walls:
         r = per_column(self.radius, space, self._what)
-        return Walls(self.shape, r, r, _free_groups(self.categories, space))
+        return Walls(self.shape, r, r, *freed(self.categories, space))
 
     @property
     def size(self) -> float | None:
@@ -129,7 +135,7 @@ class RoundRoom(Room):
         *,
         n: int | None = None,
         space: Space | None = None,
-        categories: Mapping[str, str] | None = None,
+        categories: Freedom | None = None,
     ) -> Self:
         """The smallest such room in which a Gaussian slip of the centre stays with the given probability; see `slips`."""
         return cls(radius_for(probability, sigma, n, space, cls.shape), categories=categories)
@@ -210,7 +216,9 @@ def per_column(radius: Radius | None, space: Space, what: str) -> Floats:
         widths = np.zeros(len(space.names))
         for name, width in radius.items():
             if name not in space.position:
-                raise InputError(f"{what}: {unknown(name, space.names)}")
+                if name in space.columns:
+                    raise InputError(f'{what}: column {name!r} holds categories; use categories={{"{name}": "any"}}')
+                raise InputError(f"{what}: {unknown(name, space.columns)}")
             if in_group[space.position[name]] and width > 0:
                 raise InputError(
                     f'{what}: column {name!r} belongs to a one-hot group; use categories={{"{space.groups[space.group_of[space.position[name]]].name}": "any"}}'
@@ -221,23 +229,10 @@ def per_column(radius: Radius | None, space: Space, what: str) -> Floats:
         with np.errstate(over="ignore"):  # a room wider than all floats is a room of all floats
             return np.where(in_group, 0.0, np.minimum(radius * space.scale, BIGGEST))
     widths = np.asarray(radius, dtype=np.float64)
+    if widths.size == len(space.columns):  # one per column of the user's table
+        widths = np.repeat(widths, [column.stop - column.start for column in space.raw])
     if widths.shape != (len(space.names),):
         raise InputError(
-            f"{what}: {widths.size} values for {len(space.names)} columns; give one per column, a mapping or a single number"
+            f"{what}: {widths.size} values for {len(space.columns)} columns; give one per column, a mapping or a single number"
         )
     return np.where(in_group, 0.0, widths)
-
-
-def _free_groups(categories: Mapping[str, str] | None, space: Space) -> tuple[int, ...]:
-    names = [g.name for g in space.groups]
-    free = []
-    if categories is not None and not isinstance(categories, Mapping):
-        raise InputError(f'categories={categories!r}: give a mapping from one-hot group to "any" or "fixed"')
-    for name, freedom in (categories or {}).items():
-        if name not in names:
-            raise InputError(f"categories: unknown one-hot group {name!r}; the groups are {listed(names)}")
-        if freedom not in ("any", "fixed"):
-            raise InputError(f'categories[{name!r}] = {freedom!r} is unknown; use "any" or "fixed"')
-        if freedom == "any":
-            free.append(names.index(name))
-    return tuple(sorted(free))

@@ -1,12 +1,13 @@
 """The space of features: names, kinds, bounds, what may move and which way, scales, weights and units.
 
 Distances and scalar radii are measured in units of each feature's scale, so that "0.05" means the same for age and
-salary. A one-hot group is a set of 0/1 columns of which exactly one is 1; it moves as one step.
+salary. A one-hot group is a set of 0/1 columns of which exactly one is 1; it moves as one step. A column of categories
+in the user's table is such a group with labels: everything that computes sees its inner 0/1 columns (`Space.names`),
+everything that people read and write is about the column itself (`Space.columns`).
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -17,99 +18,16 @@ import pandas as pd
 
 from elbowroom.errors import InputError
 from elbowroom.numerics import Bools, Floats, Ints
-from elbowroom.problem.declared import NO_OWN_BOUNDS, Declared, limits_of
-from elbowroom.problem.kinds import Direction, Kind
-from elbowroom.problem.parsing import (
-    by_name,
-    by_position,
-    column_of,
-    is_list,
-    number,
-    one_hot_groups,
-    parse_enum,
-    spread_of,
-    unknown,
-)
+from elbowroom.problem.features import Feature, Group
+from elbowroom.problem.kinds import Kind, Missing
+from elbowroom.problem.learning import Wishes, learn
+from elbowroom.problem.matching import ModelColumn, check_names, match
+from elbowroom.problem.parsing import is_list, unknown
+from elbowroom.problem.rows import values_by_name
+from elbowroom.problem.tables import Given, RawColumn, check_values, one_row, raw_columns, to_inner, to_table
 from elbowroom.visible import listed
 
-
-@dataclass(frozen=True)
-class Feature:
-    """One column. Strings for ``kind`` and ``direction`` are parsed here, once."""
-
-    name: str
-    kind: Kind | str = Kind.NUMERIC
-    lower: float = -math.inf
-    upper: float = math.inf
-    immutable: bool = False
-    direction: Direction | str = Direction.ANY
-    scale: float = 1.0
-    weight: float = 1.0
-    unit: str | None = None
-
-    def __post_init__(self) -> None:
-        set_field = object.__setattr__
-        if not isinstance(self.name, str):
-            raise InputError(f"feature {self.name!r}: the name must be text, for example {str(self.name)!r}")
-        if not isinstance(self.immutable, (bool, np.bool_)):
-            raise InputError(f"feature {self.name!r}: immutable={self.immutable!r} must be True or False")
-        if self.unit is not None and not isinstance(self.unit, str):
-            raise InputError(f"feature {self.name!r}: unit={self.unit!r} must be text, for example 'months'")
-        set_field(self, "immutable", bool(self.immutable))
-        set_field(self, "kind", parse_enum(Kind, self.kind, f"feature {self.name!r}: kind"))
-        set_field(self, "direction", parse_enum(Direction, self.direction, f"feature {self.name!r}: direction"))
-        for what in ("lower", "upper", "scale", "weight"):
-            set_field(self, what, number(getattr(self, what), f"feature {self.name!r}: {what}"))
-        if self.kind is Kind.BINARY:
-            set_field(self, "lower", max(self.lower, 0.0))
-            set_field(self, "upper", min(self.upper, 1.0))
-        if math.isnan(self.lower) or math.isnan(self.upper) or self.lower == math.inf or self.upper == -math.inf:
-            raise InputError(
-                f"feature {self.name!r}: bounds [{self.lower}, {self.upper}] are not numbers; leave a side out to leave it open"
-            )
-        if self.lower > self.upper:
-            raise InputError(
-                f"feature {self.name!r}: lower bound {self.lower} is above upper bound {self.upper}; swap them"
-            )
-        if not (math.isfinite(self.scale) and self.scale > 0):
-            raise InputError(f"feature {self.name!r}: scale {self.scale} must be a positive number")
-        if not (math.isfinite(self.weight) and self.weight > 0):
-            raise InputError(
-                f"feature {self.name!r}: weight {self.weight} must be a positive number; use immutable=True to forbid a change"
-            )
-        if not 0.0 < self.weight / self.scale < math.inf:
-            raise InputError(
-                f"feature {self.name!r}: weight {self.weight} over scale {self.scale} is beyond float64; "
-                "choose both closer to 1"
-            )
-        if self.kind is not Kind.NUMERIC:
-            set_field(self, "lower", float(math.ceil(self.lower)) if math.isfinite(self.lower) else self.lower)
-            set_field(self, "upper", float(math.floor(self.upper)) if math.isfinite(self.upper) else self.upper)
-            if self.lower > self.upper:
-                raise InputError(f"feature {self.name!r}: no whole number lies within its bounds")
-
-
-@dataclass(frozen=True)
-class Group:
-    """A one-hot group: exactly one member column is 1. ``weight`` is the price of changing the category."""
-
-    name: str
-    members: tuple[str, ...]
-    weight: float = 1.0
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.name, str):
-            raise InputError(f"one-hot group {self.name!r}: the name must be text")
-        if not is_list(self.members):
-            raise InputError(f"one-hot group {self.name!r}: members={self.members!r}: give a list of column names")
-        object.__setattr__(self, "members", tuple(self.members))
-        weight = number(self.weight, f"one-hot group {self.name!r}: weight")
-        if not (math.isfinite(weight) and weight > 0):
-            raise InputError(
-                f"one-hot group {self.name!r}: weight {weight} must be a positive number; "
-                "declare the group immutable to forbid a change"
-            )
-        object.__setattr__(self, "weight", weight)
+__all__ = ["Feature", "Group", "Space"]
 
 
 @dataclass(frozen=True)
@@ -137,7 +55,7 @@ class Space:
         seen: set[str] = set()
         known = {f.name: f for f in self.features}
         for group in self.groups:
-            if len(group.members) < 2:
+            if len(group.members) < (2 if group.labels is None else 1):
                 raise InputError(f"one-hot group {group.name!r} needs at least two columns")
             for member in group.members:
                 if member not in known:
@@ -147,6 +65,9 @@ class Space:
                 if known[member].kind is not Kind.BINARY:
                     raise InputError(f"one-hot group {group.name!r}: column {member!r} must be binary")
                 seen.add(member)
+        columns = self.columns
+        if len(set(columns)) < len(columns):
+            raise InputError(f"column names must differ: {listed(columns)}")
 
     # ---- the space as arrays, for everything that computes -------------------------------------------------------
     @cached_property
@@ -223,138 +144,110 @@ class Space:
         integer: Iterable[str] = (),
         binary: Iterable[str] = (),
         numeric: Iterable[str] = (),
+        categorical: Iterable[str] = (),
         one_hot: Mapping[str, Sequence[str]] | None = None,
         bounds: Mapping[str, tuple[float | None, float | None]] | Literal["data", "none"] = "data",
         scale: Mapping[str, float] | Literal["range", "std", "none"] = "range",
         weights: Mapping[str, float] | None = None,
         units: Mapping[str, str] | None = None,
+        missing: Mapping[str, Missing | str] | Missing | str = Missing.KEEP,
     ) -> Space:
         """Read names, kinds, bounds and scales from data; the keywords say what data cannot.
 
         Kinds: columns of 0 and 1 (or bool) are binary, integer columns are integer, others numeric; ``integer``,
-        ``binary`` and ``numeric`` override this. Bounds are the smallest and largest value seen; ``bounds={"age": (18,
+        ``binary`` and ``numeric`` override this. Columns of text, of the category dtype, of mixed objects and those named
+        in ``categorical`` hold categories: those seen, and one for missing values if there are any. Bounds are the smallest and largest value seen; ``bounds={"age": (18,
         None)}`` overrides single columns (None: as in the data; -inf or inf: open), ``bounds="none"`` opens all.
-        ``immutable``, ``increasing`` and ``decreasing`` also take the name of a one-hot group (immutable only).
+        ``immutable`` also takes the name of a one-hot group. ``missing`` says what may become of a value that is missing
+        in the row asked about: "keep" (it stays missing) or "may be filled", for all columns or by name.
         """
-        if not isinstance(frame, pd.DataFrame):
-            raise InputError(
-                f"Space.from_frame takes a pandas DataFrame, not {type(frame).__name__}; for an array use Space.plain(names)"
-            )
-        names = [str(c) for c in frame.columns]
-        twice = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
-        if twice:
-            raise InputError(f"column names must differ; {twice} occur more than once")
-        declared = Declared.of(
-            names,
-            one_hot_groups(one_hot),
-            fixed=immutable,
-            increasing=increasing,
-            decreasing=decreasing,
-            integer=integer,
-            binary=binary,
-            numeric=numeric,
+        features, groups = learn(
+            frame,
+            Wishes(
+                immutable=immutable,
+                increasing=increasing,
+                decreasing=decreasing,
+                integer=integer,
+                binary=binary,
+                numeric=numeric,
+                categorical=categorical,
+                one_hot=one_hot,
+                bounds=bounds,
+                scale=scale,
+                weights=weights,
+                units=units,
+                missing=missing,
+            ),
         )
-        if not isinstance(bounds, Mapping) and bounds not in ("data", "none"):
-            raise InputError(
-                f'bounds={bounds!r} is unknown; use "data", "none" or a mapping from column to (low, high)'
-            )
-        own_bounds = by_name({} if isinstance(bounds, str) else bounds, names, "bounds")
-        own_scale = by_name({} if isinstance(scale, str) else scale, names, "scale")
-        prices = by_name(weights or {}, [*names, *declared.groups], "weights")
-        own_units = by_name(units or {}, names, "units")
-        features = []
-        for column, name in zip(frame.columns, names, strict=True):
-            values = column_of(frame[column], name)
-            kind = declared.kind(name, frame[column], values)
-            low, high = limits_of(name, kind, values, bounds == "none", own_bounds.get(name, NO_OWN_BOUNDS))
-            spread = spread_of(values, scale if isinstance(scale, str) else "range")
-            features.append(
-                Feature(
-                    name,
-                    kind,
-                    low,
-                    high,
-                    immutable=name in declared.fixed,
-                    direction=declared.direction(name),
-                    scale=own_scale.get(name, spread if spread > 0 and math.isfinite(spread) else 1.0),
-                    weight=prices.get(name, 1.0),
-                    unit=own_units.get(name),
-                )
-            )
-        groups = tuple(Group(g, members, prices.get(g, 1.0)) for g, members in declared.groups.items())
-        return cls(tuple(features), groups)
+        return cls(features, groups)
 
     def select(self, names: Sequence[str]) -> Space:
         """The same features in the order of ``names``; every name must be here, and every feature must be named."""
-        missing = [n for n in names if n not in self.position]
-        if missing:
-            raise InputError(
-                f"the space does not describe the model's columns {listed(missing)}; it has {listed(self.names)}"
-            )
-        extra = [n for n in self.names if n not in set(names)]
-        if extra:
-            raise InputError(
-                f"the space describes columns {listed(extra)} that the model does not use; the model has {listed(names)}"
-            )
+        check_names(names, self.names)
         return replace(self, features=tuple(self.features[self.position[n]] for n in names))
 
-    # ---- rows -----------------------------------------------------------------------------------------------------
-    def row(self, row: object, what: str = "row") -> Floats:
-        """One row as a float array in the space's order; names are matched, widths and values are checked."""
-        if isinstance(row, pd.DataFrame):
-            if len(row) != 1:
-                raise InputError(f"{what}: expected one row, the frame has {len(row)}; pass frame.iloc[[i]]")
-            row = row.iloc[0]
-        if isinstance(row, pd.Series):
-            if not row.index.is_unique:
-                raise InputError(
-                    f"{what}: {list(row.index[row.index.duplicated()])[:8]} occur more than once in its index"
-                )
-            row = row.to_dict()
-        if isinstance(row, Mapping):
-            if row and all(isinstance(k, (int, np.integer)) for k in row) and not set(map(str, row)) & set(self.names):
-                row = by_position(row, what)
-            else:
-                row = {str(k): v for k, v in row.items()}
-                missing = [n for n in self.names if n not in row]
-                extra = [n for n in row if n not in self.position]
-                if missing or extra:
-                    raise InputError(
-                        f"{what}: missing columns {listed(missing)}, unknown columns {listed(extra)}; the model has {listed(self.names)}"
-                    )
-                row = [row[n] for n in self.names]
-        if isinstance(row, np.ndarray):
-            if not (row.ndim == 1 or (row.ndim == 2 and row.shape[0] == 1)):
-                raise InputError(f"{what}: expected one row, the array has shape {row.shape}")
-            row = list(row.ravel())
-        if not isinstance(row, Sequence) or isinstance(row, str):
-            raise InputError(
-                f"{what}: give a Series, a mapping, a one-row DataFrame or an array, not {type(row).__name__}"
-            )
-        if len(row) != len(self.names):
-            raise InputError(
-                f"{what}: {len(row)} values for {len(self.names)} columns {list(self.names)[:8]}; give one value per column"
-            )
-        values = np.empty(len(self.names))
-        for i, (name, value) in enumerate(zip(self.names, row, strict=True)):
-            values[i] = number(value, f"{what}, column {name!r}")
-            if not math.isfinite(values[i]):
-                raise InputError(
-                    f"{what}, column {name!r}: {value!r} is not a finite number; fill in or drop missing values first"
-                )
-        for i, feature in enumerate(self.features):
-            if feature.kind is not Kind.NUMERIC and values[i] != math.floor(values[i]):
-                raise InputError(
-                    f"{what}, column {feature.name!r}: {values[i]} is not a whole number; round it or declare the column numeric"
-                )
-            if feature.kind is Kind.BINARY and values[i] not in (0.0, 1.0):
-                raise InputError(
-                    f"{what}, column {feature.name!r}: {values[i]} is neither 0 nor 1; declare the column integer if it counts"
-                )
-        for group, members in zip(self.groups, self.members, strict=True):
-            if values[members].sum() != 1.0:
-                raise InputError(
-                    f"{what}, one-hot group {group.name!r}: exactly one of {listed(group.members)} must be 1, "
-                    f"here {int(values[members].sum())} are; an unseen category cannot be explained"
-                )
-        return values + 0.0  # -0.0 becomes 0.0
+    def for_columns(self, columns: Sequence[ModelColumn]) -> Space:
+        """The same features for a model that takes these raw columns: in its order, with its categories."""
+        features, groups = match(self.features, self.groups, columns)
+        return replace(self, features=features, groups=groups)
+
+    # ---- the user's own table -------------------------------------------------------------------------------------
+    @cached_property
+    def raw(self) -> tuple[RawColumn, ...]:
+        """The columns of the user's table, each with the inner columns that it becomes."""
+        return raw_columns(self.names, self.groups)
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns of the user's table: a column of categories is one of them."""
+        return tuple(column.name for column in self.raw)
+
+    @cached_property
+    def _plain(self) -> tuple[RawColumn, ...]:
+        """The inner columns as if they were the user's own."""
+        return tuple(RawColumn(name, f, f + 1) for f, name in enumerate(self.names))
+
+    def table(self, X: Floats) -> pd.DataFrame:
+        """Rows of inner floats as the user's table: numbers as float64, categories in the user's own words."""
+        X = np.atleast_2d(np.asarray(X, dtype=np.float64))
+        if X.ndim != 2 or X.shape[1] != len(self.names):
+            raise InputError(f"table: rows of shape {X.shape} for {len(self.names)} inner columns")
+        return to_table(self.raw, X)
+
+    def inner(self, frame: pd.DataFrame, what: str = "rows", *, allow_missing: bool = False) -> Floats:
+        """The user's table as rows of inner floats; names are matched, values are checked.
+
+        A number may be missing (NaN) only with ``allow_missing``; a category, if the space has one for that.
+        """
+        if not isinstance(frame, pd.DataFrame):
+            raise InputError(f"{what}: give a DataFrame, not {type(frame).__name__}")
+        named = frame.rename(columns=str)
+        if not named.columns.is_unique:
+            raise InputError(f"{what}: column names must differ")
+        raw = self.raw if not set(self.names) <= set(named.columns) else self._plain
+        lacking = [column.name for column in raw if column.name not in named.columns]
+        if lacking:
+            raise InputError(f"{what}: the columns {listed(lacking)} are missing; the space has {listed(self.columns)}")
+        X, known = to_inner(raw, named)
+        columns = [named[column.name] for column in raw]
+        given = Given(raw, lambda i, c: columns[c].iloc[i], lambda i: f"{what}, row {named.index[i]!r}")
+        check_values(self.features, self.groups, given, X, known, allow_missing)
+        return X + 0.0  # -0.0 becomes 0.0
+
+    def without_missing(self, values: Floats) -> tuple[Floats, tuple[str, ...]]:
+        """A row with 0 in place of numbers that are missing, and the names of these columns."""
+        absent = np.isnan(values)
+        return np.where(absent, 0.0, values), tuple(self.names[f] for f in np.flatnonzero(absent))
+
+    def row(self, row: object, what: str = "row", *, allow_missing: bool = False) -> Floats:
+        """One row as inner floats; names are matched, widths and values are checked.
+
+        It may have the columns of the user's table or the inner ones; without names, its width tells which.
+        """
+        values = values_by_name(row, self.columns, self.names, what)
+        raw = self.raw if len(values) == len(self.columns) and set(values) == set(self.columns) else self._plain
+        ordered = [values[column.name] for column in raw]
+        x, known = one_row(raw, ordered, what)
+        given = Given(raw, lambda i, c: ordered[c], lambda i: what)
+        check_values(self.features, self.groups, given, x, known, allow_missing)
+        return np.asarray(x[0] + 0.0)  # -0.0 becomes 0.0

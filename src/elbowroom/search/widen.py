@@ -287,7 +287,7 @@ class _Growth:
         room = Box(
             low={names[f]: float(down[f]) for f in np.flatnonzero(single)},
             high={names[f]: float(up[f]) for f in np.flatnonzero(single)},
-            categories=region.room.categories if isinstance(region.room, Box) else None,
+            categories=region.room.categories,
         )
         wide = replace(self._about_this_model(region), room=room, certificate=self.certificate)
         return Widening(

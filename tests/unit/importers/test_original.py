@@ -10,7 +10,8 @@ import pytest
 from sklearn.tree import DecisionTreeClassifier
 
 from elbowroom.errors import InputError
-from elbowroom.importers.original import Columns, Original
+from elbowroom.importers.inputs import Columns, Inputs
+from elbowroom.importers.original import Original
 from elbowroom.importers.preprocessing import Preprocessing
 
 
@@ -31,15 +32,15 @@ class Scorer(Recorder):
 
 
 def original(model: object, names: tuple[str, ...] | None = None) -> Original:
-    return Original(model, Columns(2, names), Preprocessing(("a", "b")))
+    return Original(model, Inputs.of(Columns.numbers(2, names)), Preprocessing.of_numbers(("a", "b")))
 
 
 def test_names_are_the_originals_own_or_the_given_ones_or_made_up() -> None:
-    assert Columns(2, ("a", "b")).named(None) == ("a", "b")
-    assert Columns(2, ("a", "b")).named(["a", "b"]) == ("a", "b")
-    assert Columns(2, None).named(pd.Index(["u", "v"])) == ("u", "v")
-    assert Columns(2, None).named([0, 1]) == ("0", "1")
-    assert Columns(3, None).named(None) == ("x0", "x1", "x2")
+    assert Columns.numbers(2, ("a", "b")).named(None).names == ("a", "b")
+    assert Columns.numbers(2, ("a", "b")).named(["a", "b"]).names == ("a", "b")
+    assert Columns.numbers(2, None).named(pd.Index(["u", "v"])).names == ("u", "v")
+    assert Columns.numbers(2, None).named([0, 1]).names == ("0", "1")
+    assert Columns.numbers(3, None).named(None).names == ("x0", "x1", "x2")
 
 
 @pytest.mark.parametrize(
@@ -54,7 +55,7 @@ def test_names_are_the_originals_own_or_the_given_ones_or_made_up() -> None:
 )
 def test_names_that_do_not_fit_are_refused(own: tuple[str, ...] | None, given: object, words: str) -> None:
     with pytest.raises(InputError, match=words):
-        Columns(2, own).named(given)
+        Columns.numbers(2, own).named(given)
 
 
 @pytest.mark.parametrize("names", [None, ("a", "b")])

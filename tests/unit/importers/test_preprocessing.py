@@ -15,7 +15,9 @@ from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, MinMaxScale
 from sklearn.tree import DecisionTreeClassifier
 
 from elbowroom.importers import open_model
-from elbowroom.importers.preprocessing import Preprocessing, Scaling
+from elbowroom.importers.inputs import Inputs
+from elbowroom.importers.preprocessing import Preprocessing
+from elbowroom.importers.trace import Trace
 from elbowroom.importers.tree_builder import at_most, float32_at_most
 from elbowroom.models import LinearModel, ReluNetwork, TreeEnsemble
 from elbowroom.numerics import Floats, next_down, next_up
@@ -72,7 +74,7 @@ def test_every_cut_is_the_last_float_that_goes_left(name: str) -> None:
     tree = pipeline[-1].tree_
     inner = np.flatnonzero(tree.children_left >= 0)
     assert inner.size >= 3
-    source = open_model(pipeline, replay=False).original.preprocessing.scaling.source
+    source = open_model(pipeline, replay=False).original.preprocessing.trace.variable
     for node in inner:
         raw = int(source[tree.feature[node]])
         assert raw == parsed.feature[node]
@@ -130,10 +132,10 @@ def test_dropped_columns_stay_in_the_model_without_weight() -> None:
 
 
 def test_plain_cuts_fold_the_cast() -> None:
-    preprocessing = Preprocessing(("a", "b"))
+    preprocessing = Preprocessing.of_numbers(("a", "b"))
     threshold = np.array([0.1, 1.0, 16777217.0, np.inf, -0.0, 1e-46, -1e39])
     column = np.array([0, 1, 0, 1, 0, 1, 0])
-    raw, cut = preprocessing.cuts(column, threshold, float32_at_most)
+    raw, cut, _ = preprocessing.cuts(column, threshold, float32_at_most)
     assert raw.tolist() == column.tolist()
     finite = np.isfinite(cut)
     assert finite.tolist() == [True, True, True, False, True, True, True]
@@ -142,12 +144,12 @@ def test_plain_cuts_fold_the_cast() -> None:
         assert (cut[finite].astype(np.float32) <= threshold[finite]).all()
         assert (next_up(cut[finite]).astype(np.float32) > threshold[finite]).all()
     assert cut[0] != 0.1
-    _, same = preprocessing.cuts(column, threshold, at_most)
+    _, same, _ = preprocessing.cuts(column, threshold, at_most)
     assert np.array_equal(same, threshold)
 
 
 def test_no_splits_at_all() -> None:
-    raw, cut = Preprocessing(("a",)).cuts(np.empty(0, dtype=np.int64), np.empty(0), at_most)
+    raw, cut, _ = Preprocessing.of_numbers(("a",)).cuts(np.empty(0, dtype=np.int64), np.empty(0), at_most)
     assert raw.size == cut.size == 0
 
 
@@ -163,10 +165,12 @@ def test_overflow_in_a_chain_of_scalers_keeps_the_order() -> None:
 
 
 def test_scalings_compose_and_select() -> None:
-    both = Scaling.identity(3).then(np.array([2.0, 4.0, 8.0]), np.array([1.0, 0.0, -1.0]))
-    chosen = Scaling.side_by_side([both.take(np.array([2])), both.take(np.array([0, 0]))])
-    assert chosen.source.tolist() == [2, 0, 0]
-    affine = chosen.then(np.full(3, 0.5), np.zeros(3)).affine(np.array([[1.0, 1.0, 2.0]]), np.array([10.0]), 3)
+    inputs = Inputs.numbers(("a", "b", "c"))
+    both = Trace.of(inputs).then(np.array([2.0, 4.0, 8.0]), np.array([1.0, 0.0, -1.0]))
+    chosen = Trace.side_by_side([both.take(np.array([2])), both.take(np.array([0, 0]))])
+    assert chosen.variable.tolist() == [2, 0, 0]
+    halved = chosen.then(np.full(3, 0.5), np.zeros(3))
+    affine = halved.affine(np.array([[1.0, 1.0, 2.0]]), np.array([10.0]), inputs, np.empty((0, 0)), "a model")
     # 1 * (4 x2 - 1/2) + 3 * (x0 + 1/2) + 10
     assert affine.weight.tolist() == [[3.0, 0.0, 4.0]] and affine.bias.tolist() == [11.0]
     assert (affine.error_slope[0, [0, 2]] > 0).all() and affine.error_slope[0, 1] == 0.0

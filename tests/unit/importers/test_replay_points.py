@@ -29,7 +29,7 @@ def test_neighbours_are_floats_of_both_kinds() -> None:
 def test_every_split_is_reached_on_both_sides_of_its_cut() -> None:
     parsed = open_model(fitted(DecisionTreeClassifier(random_state=0), X, Y), replay=False).model
     assert isinstance(parsed, TreeEnsemble)
-    usual = Range.of(parsed, Preprocessing(parsed.info.names), None)
+    usual = Range.of(parsed, Preprocessing.of_numbers(parsed.info.names), None)
     rows = cut_rows(parsed, usual, 5_000, np.random.default_rng(0))
     assert 200 < len(rows) <= 5_000
     for node in np.flatnonzero(parsed.feature >= 0):
@@ -51,7 +51,7 @@ def _passes(parsed: TreeEnsemble, rows: np.ndarray, wanted: int) -> np.ndarray:
 def test_budgets_hold_for_many_splits_and_wide_rows() -> None:
     parsed = open_model(fitted(DecisionTreeClassifier(random_state=0), X, Y), replay=False).model
     assert isinstance(parsed, TreeEnsemble)
-    usual = Range.of(parsed, Preprocessing(parsed.info.names), None)
+    usual = Range.of(parsed, Preprocessing.of_numbers(parsed.info.names), None)
     assert len(cut_rows(parsed, usual, 7, np.random.default_rng(0))) <= 7
     assert row_budget(20_000, 30) == 20_000
     assert row_budget(20_000, 10_000) == 2_000
@@ -71,7 +71,7 @@ def test_boundary_rows_come_in_pairs_across_the_boundary() -> None:
 def test_ranges_follow_the_data_the_cuts_or_the_scaler() -> None:
     parsed = open_model(fitted(DecisionTreeClassifier(random_state=0), X, Y), replay=False).model
     assert isinstance(parsed, TreeEnsemble)
-    preprocessing = Preprocessing(parsed.info.names)
+    preprocessing = Preprocessing.of_numbers(parsed.info.names)
     by_data = Range.of(parsed, preprocessing, X)
     assert np.array_equal(by_data.low, X.min(axis=0)) and np.array_equal(by_data.high, X.max(axis=0))
     by_cuts = Range.of(parsed, preprocessing, None)

@@ -35,7 +35,7 @@ def test_trees_are_put_behind_each_other() -> None:
     builder.add(*stump(10.0))
     builder.add(FEATURE, THRESHOLD, LEFT, RIGHT, LEAF, VALUE)
     builder.add(FEATURE, THRESHOLD, LEFT, RIGHT, LEAF, -3.0 * VALUE)
-    model = builder.build(info(2), Preprocessing(("x0", "x1")), at_most, np.array([0.5]), divisor=2.0)
+    model = builder.build(info(2), Preprocessing.of_numbers(("x0", "x1")), at_most, np.array([0.5]), divisor=2.0)
     assert model.roots.tolist() == [0, 1, 6]
     assert model.feature.tolist() == [-1, 1, -1, 0, -1, -1, 1, -1, 0, -1, -1]
     assert model.left[[1, 3, 6, 8]].tolist() == [2, 4, 7, 9]
@@ -55,7 +55,7 @@ def test_cuts_are_the_last_values_that_go_left(goes_left: object, sees: type) ->
         builder = TreeBuilder()
         leaf, value = np.array([False, True, True]), np.array([[0.0], [1.0], [-1.0]])
         builder.add([0, -2, -2], [threshold, 0.0, 0.0], [1, 0, 0], [2, 0, 0], leaf, value)
-        model = builder.build(info(1), Preprocessing(("x0",)), goes_left, np.zeros(1))  # type: ignore[arg-type]
+        model = builder.build(info(1), Preprocessing.of_numbers(("x0",)), goes_left, np.zeros(1))  # type: ignore[arg-type]
         cut = float(model.cut[0])
         assert float(sees(cut)) <= threshold < float(sees(next_up(cut)))
         assert model.scores(np.array([[cut], [next_up(cut)]]))[:, 0].tolist() == [1.0, -1.0]
@@ -69,7 +69,7 @@ def test_values_that_are_too_large_for_float32_go_right() -> None:
 def test_several_scores_per_leaf_stay_together() -> None:
     builder = TreeBuilder()
     builder.add([0], [0.0], [0], [0], np.array([True]), np.array([[1.0, 2.0, 3.0]]))
-    model = builder.build(info(1, 3, Decision.ARGMAX), Preprocessing(("x0",)), at_most, np.zeros(3))
+    model = builder.build(info(1, 3, Decision.ARGMAX), Preprocessing.of_numbers(("x0",)), at_most, np.zeros(3))
     assert model.scores(np.zeros((1, 1))).tolist() == [[1.0, 2.0, 3.0]]
 
 

@@ -70,7 +70,7 @@ def test_what_is_proven_holds_in_every_order_and_exact_sums_are_decided(seed: in
                     good, may = margins.holds(reached), margins.hopeful.holds(reached)
                     assert not good or met == {True}
                     assert may or met == {False}
-                    if whole or n == 1 and model.base[0] == 0.0:  # nothing is rounded before the division
+                    if whole or (n == 1 and model.base[0] == 0.0):  # nothing is rounded before the division
                         assert {good} == {may} == met
 
 

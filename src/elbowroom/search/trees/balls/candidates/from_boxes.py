@@ -25,9 +25,8 @@ def box_centers(
 ) -> Iterator[Floats]:
     """Centres of the closest boxes of several sizes, as far as they are found in a few nodes."""
     nodes = int(np.clip(BOX_WORDS // (memory.ensemble.everything.size + 1), FEWEST_BOX_NODES, MOST_BOX_NODES))
-    free = {problem.space.groups[g].name: "any" for g in problem.walls.free_groups}
     for size in BOX_SIZES:
-        box = Box(tuple(float(size * width) for width in problem.walls.up), categories=free)
+        box = Box(tuple(float(size * width) for width in problem.walls.up), categories=problem.room.categories)
         question = replace(problem, room=box)
         of_boxes = referee.about(question)
         search_boxes(question, of_boxes, clock.part(1.0), seed, memory, nodes)

@@ -1,0 +1,122 @@
+"""What an explainer starts from: the parsed model, the space of its inner columns, and the original's own predict."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from elbowroom.errors import InputError
+from elbowroom.importers import columns_of, open_model
+from elbowroom.importers.inputs import Column
+from elbowroom.models import LinearModel, Model, ObliqueEnsemble, ReluNetwork, TreeEnsemble, may_miss, with_missing
+from elbowroom.numerics import Bools, Floats
+from elbowroom.problem import Feature, Space
+from elbowroom.problem.features import Group
+from elbowroom.problem.kinds import Kind
+from elbowroom.problem.labels import Category, inner_names
+
+Predict = Callable[[Floats], npt.NDArray[Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class Opened:
+    """All of them have the same inner columns."""
+
+    model: Model
+    space: Space
+    predict: Predict
+
+
+def opened(model: object, space: object, data: object) -> Opened:
+    """Read the model; without a space its columns are plain numbers and the categories that it knows. A frame is read as
+    the space, and the copy is compared with the original on its rows."""
+    if isinstance(space, pd.DataFrame):
+        data = space if data is None else data
+        space = Space.from_frame(space)
+    if space is not None and not isinstance(space, Space):
+        raise InputError(
+            f"space: give the table that the model was fitted on, or a Space made of it with Space.from_frame(X), not "
+            f"{type(space).__name__}"
+        )
+    if isinstance(model, (LinearModel, TreeEnsemble, ObliqueEnsemble, ReluNetwork)):  # is its own reference
+        names = model.info.names
+        return Opened(model, Space.plain(names) if space is None else space.select(names), partial(_labels, model))
+    known = {} if space is None else _categories(space)
+    names_of_space = None
+    if space is not None and _knows_no_names(model, known) == len(space.columns):
+        names_of_space = space.columns
+    read = open_model(model, names_of_space, data=data, known=known)
+    columns = read.original.inputs.columns
+    fitting = space_of(columns) if space is None else space.for_columns(columns)
+    return Opened(read.model, _limited(fitting, read.original.preprocessing.domain), read.predict)
+
+
+def without_numbers(found: Opened, missing: tuple[str, ...]) -> Opened:
+    """The same for rows that lack a number in these columns; the original must take such rows."""
+    space = found.space
+    gone = np.zeros(len(space.names), dtype=np.bool_)
+    gone[[space.position[name] for name in missing]] = True
+    refused = np.flatnonzero(gone & ~may_miss(found.model))
+    if refused.size:
+        raise InputError(
+            f"row, column {space.names[refused[0]]!r}: the number is missing, and {found.model.info.source} takes no row "
+            "without it; fill it in, or fit the model with missing values (an imputer in front of it, or a library that "
+            "routes them)"
+        )
+    predict = partial(_asked_without, found.predict, gone)
+    return Opened(with_missing(found.model, gone), space, predict)
+
+
+def _asked_without(predict: Predict, gone: Bools, rows: Floats) -> npt.NDArray[Any]:
+    return predict(np.where(gone, np.nan, rows))
+
+
+def _limited(space: Space, domain: tuple[Floats, Floats]) -> Space:
+    """No answer leaves the numbers that the model has a prediction for: those with a logarithm, say."""
+    low, high = np.maximum(space.lower, domain[0]), np.minimum(space.upper, domain[1])
+    moved = (low != space.lower) | (high != space.upper)
+    if not moved.any():
+        return space
+    features = [
+        replace(feature, lower=float(low[f]), upper=float(high[f])) if moved[f] else feature
+        for f, feature in enumerate(space.features)
+    ]
+    return replace(space, features=tuple(features))
+
+
+def _categories(space: Space) -> dict[str, tuple[Category, ...]]:
+    return {group.name: group.labels for group in space.groups if group.labels is not None}
+
+
+def _knows_no_names(model: object, known: dict[str, tuple[Category, ...]]) -> int | None:
+    """The number of columns of a model that knows them by position alone; None for one that has names."""
+    if isinstance(model, type):
+        return None
+    columns = columns_of(model, known)
+    return None if columns.own_names else columns.count
+
+
+def space_of(columns: tuple[Column, ...]) -> Space:
+    """Unbounded numbers of scale 1 (the paper's protocol), and the categories that the model knows."""
+    features: list[Feature] = []
+    groups: list[Group] = []
+    for column, names in zip(columns, inner_names([(c.name, c.categories) for c in columns]), strict=True):
+        if column.categories is None:
+            features.append(Feature(column.name))
+        else:
+            only = len(names) == 1
+            features += [Feature(name, Kind.BINARY, 1.0 if only else 0.0, 1.0) for name in names]
+            groups.append(Group(column.name, names, 1.0, column.categories, column.pandas_category))
+    return Space(tuple(features), tuple(groups))
+
+
+def _labels(model: Model, rows: Floats) -> npt.NDArray[Any]:
+    if model.info.is_regressor:
+        return np.array(model.info.says(model.scores(rows)))
+    return np.array(model.info.classes)[model.info.labels_of(model.scores(rows))]

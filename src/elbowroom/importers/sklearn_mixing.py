@@ -1,0 +1,76 @@
+"""Selections of columns, and steps that mix columns by an affine map (PCA, TruncatedSVD)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from elbowroom.errors import UnsupportedModel
+from elbowroom.importers.sklearn_common import finite, require_fitted
+from elbowroom.importers.steps import Selected, run
+from elbowroom.importers.trace import SEVERAL, Trace, Way
+from elbowroom.models.linear import Affine
+from elbowroom.numerics import Floats, gamma
+
+
+def selection_stage(step: Any) -> Selected:
+    """SelectKBest and relatives, VarianceThreshold, RFE, SelectFromModel: some columns, as they are."""
+    require_fitted(step)
+    return Selected(step, np.asarray(step.get_support(indices=True), dtype=np.int64))
+
+
+@dataclass(frozen=True, eq=False)
+class _Mixed:
+    """y = W t + b, where the original may subtract a mean before or after multiplying: ``size`` bounds both ways."""
+
+    step: Any
+    weight: Floats
+    bias: Floats
+    size: Floats  # |W| |mean|: what cancels in the bias
+
+    def apply(self, table: Any) -> Any:
+        return run(self.step, table)
+
+    def trace(self, before: Trace) -> Trace:
+        name = type(self.step).__name__
+        if not (before.way == Way.STRAIGHT).all():
+            raise UnsupportedModel(
+                f"{name} mixes columns that are categories or curves; put {name} behind numeric columns alone"
+            )
+        rows = []
+        slack = gamma(2 * self.weight.shape[1] + 16)
+        for w, b, size in zip(self.weight, self.bias, self.size, strict=True):
+            made = before.mixture(w)
+            constant = made.error_constant + slack * (abs(b) + size)
+            rows.append(Affine(made.weight, made.bias + b, made.error_slope, constant))
+        n = len(rows)
+        zero = np.zeros(n)
+        return Trace(
+            way=np.full(n, int(Way.MIXED)), variable=np.full(n, SEVERAL), factor=zero, offset=zero, slope=zero,
+            constant=zero, sense=np.zeros(n, np.int64), by=(name,) * n, mixed=tuple(rows), width_inside=before.width_inside,
+            place=before.place,
+        )  # fmt: skip
+
+    @property
+    def description(self) -> str:
+        return type(self.step).__name__
+
+
+def components_stage(step: Any) -> _Mixed:
+    """PCA: (x - mean) C' (whitened: divided by the square roots of the variances); TruncatedSVD: x C'."""
+    require_fitted(step)
+    weight = finite(step, "components_", step.components_)
+    mean = getattr(step, "mean_", None)
+    center = np.zeros(weight.shape[1]) if mean is None else finite(step, "mean_", mean)
+    if getattr(step, "whiten", False):
+        variance = finite(step, "explained_variance_", step.explained_variance_)
+        least = np.finfo(np.float64).eps
+        scale = np.sqrt(variance)
+        if (scale < least).any():
+            raise UnsupportedModel(
+                f"{type(step).__name__}(whiten=True) divides by a variance of 0; use fewer components"
+            )
+        weight = weight / scale[:, None]
+    return _Mixed(step, weight, -weight @ center, np.abs(weight) @ np.abs(center))

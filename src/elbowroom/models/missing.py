@@ -1,0 +1,53 @@
+"""Rows with missing numbers: which columns may lack one, and the model that is left when some do.
+
+What a model does with a missing number is a constant: a side of every split, a share of every sum. So a row with missing
+numbers asks an ordinary question about another model, in which these columns decide nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import assert_never
+
+import numpy as np
+
+from elbowroom.models.base import Model
+from elbowroom.models.linear import LinearModel
+from elbowroom.models.network import ReluNetwork
+from elbowroom.models.oblique import ObliqueEnsemble
+from elbowroom.models.trees import TreeEnsemble
+from elbowroom.numerics import Bools
+
+
+def may_miss(model: Model) -> Bools:
+    """Columns in which the original takes a missing number (NaN)."""
+    match model:
+        case TreeEnsemble():
+            none = np.zeros(model.info.n_features, dtype=np.bool_)
+            return none if model.may_miss is None else model.may_miss
+        case LinearModel():
+            return model.affine.may_miss
+        case ReluNetwork():
+            return model.layers[0].may_miss
+        case ObliqueEnsemble():
+            return np.zeros(model.info.n_features, dtype=np.bool_)
+        case _:
+            assert_never(model)
+
+
+def with_missing(model: Model, missing: Bools) -> Model:
+    """The model for rows whose ``missing`` columns (all of which `may_miss`) hold no number; other values there decide
+    nothing."""
+    if not missing.any():
+        return model
+    match model:
+        case TreeEnsemble():
+            return model.with_missing(missing)
+        case LinearModel():
+            return replace(model, affine=model.affine.with_missing(missing))
+        case ReluNetwork():
+            return replace(model, layers=(model.layers[0].with_missing(missing), *model.layers[1:]))
+        case ObliqueEnsemble():
+            return model
+        case _:
+            assert_never(model)

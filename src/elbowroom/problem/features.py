@@ -1,0 +1,115 @@
+"""What a space is made of: features, which are columns of numbers, and groups of 0/1 columns that are one category."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from elbowroom.errors import InputError
+from elbowroom.problem.kinds import Direction, Kind, Missing
+from elbowroom.problem.labels import Category, checked_labels
+from elbowroom.problem.parsing import is_list, number, parse_enum
+
+
+@dataclass(frozen=True)
+class Feature:
+    """One column. Strings for ``kind``, ``direction`` and ``missing`` are parsed here, once."""
+
+    name: str
+    kind: Kind | str = Kind.NUMERIC
+    lower: float = -math.inf
+    upper: float = math.inf
+    immutable: bool = False
+    direction: Direction | str = Direction.ANY
+    scale: float = 1.0
+    weight: float = 1.0
+    unit: str | None = None
+    missing: Missing | str = Missing.KEEP
+
+    def __post_init__(self) -> None:
+        set_field = object.__setattr__
+        if not isinstance(self.name, str):
+            raise InputError(f"feature {self.name!r}: the name must be text, for example {str(self.name)!r}")
+        if not isinstance(self.immutable, (bool, np.bool_)):
+            raise InputError(f"feature {self.name!r}: immutable={self.immutable!r} must be True or False")
+        if self.unit is not None and not isinstance(self.unit, str):
+            raise InputError(f"feature {self.name!r}: unit={self.unit!r} must be text, for example 'months'")
+        set_field(self, "immutable", bool(self.immutable))
+        for what, enum in (("kind", Kind), ("direction", Direction), ("missing", Missing)):
+            set_field(self, what, parse_enum(enum, getattr(self, what), f"feature {self.name!r}: {what}"))
+        for what in ("lower", "upper", "scale", "weight"):
+            set_field(self, what, number(getattr(self, what), f"feature {self.name!r}: {what}"))
+        if self.kind is Kind.BINARY:
+            set_field(self, "lower", max(self.lower, 0.0))
+            set_field(self, "upper", min(self.upper, 1.0))
+        if math.isnan(self.lower) or math.isnan(self.upper) or self.lower == math.inf or self.upper == -math.inf:
+            raise InputError(
+                f"feature {self.name!r}: bounds [{self.lower}, {self.upper}] are not numbers; leave a side out to leave it open"
+            )
+        if self.lower > self.upper:
+            raise InputError(
+                f"feature {self.name!r}: lower bound {self.lower} is above upper bound {self.upper}; swap them"
+            )
+        self._check_prices()
+        if self.kind is not Kind.NUMERIC:
+            set_field(self, "lower", float(math.ceil(self.lower)) if math.isfinite(self.lower) else self.lower)
+            set_field(self, "upper", float(math.floor(self.upper)) if math.isfinite(self.upper) else self.upper)
+            if self.lower > self.upper:
+                raise InputError(f"feature {self.name!r}: no whole number lies within its bounds")
+
+    def _check_prices(self) -> None:
+        if not (math.isfinite(self.scale) and self.scale > 0):
+            raise InputError(f"feature {self.name!r}: scale {self.scale} must be a positive number")
+        if not (math.isfinite(self.weight) and self.weight > 0):
+            raise InputError(
+                f"feature {self.name!r}: weight {self.weight} must be a positive number; use immutable=True to forbid a change"
+            )
+        if not 0.0 < self.weight / self.scale < math.inf:
+            raise InputError(
+                f"feature {self.name!r}: weight {self.weight} over scale {self.scale} is beyond float64; "
+                "choose both closer to 1"
+            )
+
+
+@dataclass(frozen=True)
+class Group:
+    """A one-hot group: exactly one member column is 1. ``weight`` is the price of changing the category.
+
+    Without ``labels`` the members are columns of the user's table. With ``labels``, one category per member, the group
+    is *one* column of the table, called ``name``, that holds the labels; None stands for a missing value. Models that
+    want pandas' category dtype there are given it if ``pandas_category``.
+    """
+
+    name: str
+    members: tuple[str, ...]
+    weight: float = 1.0
+    labels: tuple[Category, ...] | None = None
+    pandas_category: bool = False
+
+    def __post_init__(self) -> None:
+        what = f"one-hot group {self.name!r}"
+        if not isinstance(self.name, str):
+            raise InputError(f"{what}: the name must be text")
+        if not is_list(self.members):
+            raise InputError(f"{what}: members={self.members!r}: give a list of column names")
+        object.__setattr__(self, "members", tuple(self.members))
+        weight = number(self.weight, f"{what}: weight")
+        if not (math.isfinite(weight) and weight > 0):
+            raise InputError(
+                f"{what}: weight {weight} must be a positive number; declare the group immutable to forbid a change"
+            )
+        object.__setattr__(self, "weight", weight)
+        if not isinstance(self.pandas_category, (bool, np.bool_)):
+            raise InputError(f"{what}: pandas_category={self.pandas_category!r} must be True or False")
+        object.__setattr__(self, "pandas_category", bool(self.pandas_category))
+        if self.labels is not None:
+            object.__setattr__(self, "labels", checked_labels(self.labels, len(self.members), f"column {self.name!r}"))
+        elif self.pandas_category:
+            raise InputError(f"{what}: pandas_category needs labels, one per member")
+
+    @property
+    def missing_member(self) -> int | None:
+        """The position of the member that stands for a missing value, if there is one."""
+        return None if self.labels is None or None not in self.labels else self.labels.index(None)
