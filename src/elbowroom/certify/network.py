@@ -75,14 +75,14 @@ class _Node:
 def judge_network(model: ReluNetwork, target: Target, body: Body, deadline: float, looks: float = math.inf) -> Verdict:
     """A certificate, a point of the body that is not (safely) of the wanted class, or Undecided with a reason."""
     began = time.perf_counter()
-    margins = network_margins(model, target.index(model.info), target.probability)
+    margins = network_margins(model, target.index(model.info), target.need)
     margin = math.inf
     try:
         with np.errstate(over="ignore", invalid="ignore"):  # an overflow makes a bound useless, never wrong
             for inputs in _categories(body):
                 margin = min(margin, _Question(margins.layers, margins.slack, inputs, deadline, looks).settle())
     except _Refuted as refuted:
-        label = model.info.classes[int(model.info.labels_of(model.scores(refuted.point[None]))[0])]
+        label = model.info.says(model.scores(refuted.point[None]))[0]
         near_tie = bool(
             (_outputs(margins.layers, refuted.point) >= 0.0).all()
         )  # ahead of all rivals, but not by enough

@@ -62,7 +62,7 @@ class Explainer:
         return self._space
 
     def predict(self, rows: Floats | pd.DataFrame) -> npt.NDArray[Any]:
-        """Labels from the original model object, for a table or for float rows in the order of the space."""
+        """Labels (values of a regressor) from the original model object, for a table or for float rows in the order of the space."""
         if isinstance(rows, pd.DataFrame):
             rows = self._space.inner(rows, allow_missing=True)
         return self._predict(rows)
@@ -248,9 +248,8 @@ class Explainer:
         if factual is None:
             both_ways = tuple(replace(f, direction=Direction.ANY) for f in space.features)
             space, factual = replace(space, features=both_ways), point
-        if target is None:
-            index = int(self.model.info.labels_of(self.model.scores(point[None]))[0])
-            target = Target(self.model.info.classes[index])
+        if target is None and not self.model.info.is_regressor:  # whose missing target is refused by name
+            target = Target(self.model.info.says(self.model.scores(point[None]))[0])
         return RecourseProblem.ask(self.model, space, factual, room, target)
 
     # ---- the largest room around a point -----------------------------------------------------------------------------

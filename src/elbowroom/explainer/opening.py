@@ -125,4 +125,6 @@ def space_of(columns: tuple[Column, ...]) -> Space:
 
 
 def _labels(model: Model, rows: Floats) -> npt.NDArray[Any]:
+    if model.info.is_regressor:
+        return np.array(model.info.says(model.scores(rows)))
     return np.array(model.info.classes)[model.info.labels_of(model.scores(rows))]

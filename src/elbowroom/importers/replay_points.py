@@ -196,6 +196,8 @@ def boundary_rows(
     Half of them are the two ends of the last float step across the boundary, half lie off it by 1e-15 to 1e-6 of the
     line: there the label is certain or not depending on how tight the declared errors are.
     """
+    if model.info.is_regressor:  # no boundary: values are compared everywhere
+        return starts[:0]
     labels = model.info.labels_of(model.scores(starts))
     rare = np.flatnonzero(labels != np.bincount(labels).argmax())  # one end of every line: not of the most common class
     if not rare.size:

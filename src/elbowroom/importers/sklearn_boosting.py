@@ -15,9 +15,12 @@ from elbowroom.models.base import Decision, Link, ModelInfo
 from elbowroom.models.trees import TreeEnsemble
 from elbowroom.numerics import Floats, products_are_exact
 
-__all__ = ["columns", "read_gradient_boosting", "read_histogram_boosting"]
+__all__ = ["columns", "histogram_trees", "prior_of", "read_gradient_boosting", "read_histogram_boosting"]
 
-_CONSTANT_STRATEGIES = ("prior", "most_frequent", "constant", "uniform")  # "stratified" draws at random
+_CONSTANT_STRATEGIES = {  # "stratified" draws at random
+    "DummyClassifier": ("prior", "most_frequent", "constant", "uniform"),
+    "DummyRegressor": ("mean", "median", "quantile", "constant"),
+}
 
 
 def _in_column(value: Floats, column: int, count: int) -> Floats:
@@ -34,7 +37,7 @@ def read_gradient_boosting(model: Any, preprocessing: Preprocessing) -> TreeEnse
     """
     require_fitted(model)
     classes = labels(model)
-    base = _prior(model)
+    base = prior_of(model)
     builder, fused = TreeBuilder(), False
     for stage in model.estimators_:
         for k, tree in enumerate(stage):
@@ -51,19 +54,20 @@ def read_gradient_boosting(model: Any, preprocessing: Preprocessing) -> TreeEnse
     return builder.build(info, preprocessing, float32_at_most, base)
 
 
-def _prior(model: Any) -> Floats:
+def prior_of(model: Any) -> Floats:
     """The constant score before the first tree, computed by the original itself."""
     start = model.init_
     if not (isinstance(start, str) and start == "zero"):
-        if type(start).__name__ != "DummyClassifier" or not type(start).__module__.startswith("sklearn."):
+        name = type(start).__name__
+        if name not in _CONSTANT_STRATEGIES or not type(start).__module__.startswith("sklearn."):
             raise UnsupportedModel(
-                f"{type(model).__name__}(init={type(start).__name__}) starts from another model's predictions; "
+                f"{type(model).__name__}(init={name}) starts from another model's predictions; "
                 'supported are the default prior and init="zero"'
             )
-        if start.strategy not in _CONSTANT_STRATEGIES:
+        if start.strategy not in _CONSTANT_STRATEGIES[name]:
             raise UnsupportedModel(
-                f"{type(model).__name__}(init=DummyClassifier(strategy={start.strategy!r})) does not start from a "
-                f"constant; supported strategies: {', '.join(_CONSTANT_STRATEGIES)}"
+                f"{type(model).__name__}(init={name}(strategy={start.strategy!r})) does not start from a "
+                f"constant; supported strategies: {', '.join(_CONSTANT_STRATEGIES[name])}"
             )
     row = np.zeros((1, model.n_features_in_), dtype=np.float32)
     return finite(model, "init_", model._raw_predict_init(row)).reshape(-1)
@@ -77,6 +81,17 @@ def read_histogram_boosting(model: Any, preprocessing: Preprocessing) -> TreeEns
     """
     require_fitted(model)
     classes = labels(model)
+    builder = histogram_trees(model, preprocessing)
+    base = finite(model, "_baseline_prediction", model._baseline_prediction).reshape(-1)
+    decision = Decision.POSITIVE if len(classes) == 2 else Decision.ARGMAX
+    link = (Link.NONE, Link.LOGISTIC, Link.SOFTMAX)[min(len(classes), 3) - 1]
+    source = preprocessing.source_name(model)
+    info = ModelInfo(preprocessing.names, classes, decision, link, source, PROBABILITY_ERROR, ties_last=True)
+    return builder.build(info, preprocessing, at_most, base)
+
+
+def histogram_trees(model: Any, preprocessing: Preprocessing) -> TreeBuilder:
+    """All trees of a histogram-based model, classifier or regressor."""
     if getattr(model, "is_categorical_", None) is not None:
         takes = preprocessing.takes or preprocessing.inputs.columns
         names = [takes[i].name for i in np.flatnonzero(model.is_categorical_)]
@@ -93,9 +108,4 @@ def read_histogram_boosting(model: Any, preprocessing: Preprocessing) -> TreeEns
                 raise UnsupportedModel(f"{type(model).__name__}._predictors holds a threshold that is NaN")
             value = _in_column(finite(model, "_predictors.value", nodes["value"]), k, len(stage))
             builder.add(nodes["feature_idx"], nodes["num_threshold"], nodes["left"], nodes["right"], leaf, value)
-    base = finite(model, "_baseline_prediction", model._baseline_prediction).reshape(-1)
-    decision = Decision.POSITIVE if len(classes) == 2 else Decision.ARGMAX
-    link = (Link.NONE, Link.LOGISTIC, Link.SOFTMAX)[min(len(classes), 3) - 1]
-    source = preprocessing.source_name(model)
-    info = ModelInfo(preprocessing.names, classes, decision, link, source, PROBABILITY_ERROR, ties_last=True)
-    return builder.build(info, preprocessing, at_most, base)
+    return builder

@@ -73,6 +73,8 @@ class Entry:
 _LINEAR = Entry("sklearn_linear", "read_linear")
 _FOREST = Entry("sklearn_trees", "read_forest")
 _TREE = Entry("sklearn_trees", "read_tree")
+_LINEAR_VALUES = Entry("sklearn_regression", "read_linear")
+_GENERALIZED = Entry("sklearn_regression", "read_generalized")
 
 READERS: dict[tuple[str, str], Entry] = {
     ("sklearn", "LogisticRegression"): Entry("sklearn_linear", "read_logistic"),
@@ -92,6 +94,34 @@ READERS: dict[tuple[str, str], Entry] = {
     ("sklearn", "HistGradientBoostingClassifier"): Entry("sklearn_boosting", "read_histogram_boosting"),
     ("sklearn", "MLPClassifier"): Entry("sklearn_network", "read_network"),
     ("obliquetree", "Classifier"): Entry("obliquetree_trees", "read_classifier"),
+    ("sklearn", "LinearRegression"): _LINEAR_VALUES,
+    ("sklearn", "Ridge"): _LINEAR_VALUES,
+    ("sklearn", "RidgeCV"): _LINEAR_VALUES,
+    ("sklearn", "Lasso"): _LINEAR_VALUES,
+    ("sklearn", "LassoCV"): _LINEAR_VALUES,
+    ("sklearn", "ElasticNet"): _LINEAR_VALUES,
+    ("sklearn", "ElasticNetCV"): _LINEAR_VALUES,
+    ("sklearn", "Lars"): _LINEAR_VALUES,
+    ("sklearn", "SGDRegressor"): _LINEAR_VALUES,
+    ("sklearn", "PassiveAggressiveRegressor"): _LINEAR_VALUES,
+    ("sklearn", "LinearSVR"): _LINEAR_VALUES,
+    ("sklearn", "HuberRegressor"): _LINEAR_VALUES,
+    ("sklearn", "TheilSenRegressor"): _LINEAR_VALUES,
+    ("sklearn", "QuantileRegressor"): _LINEAR_VALUES,
+    ("sklearn", "BayesianRidge"): _LINEAR_VALUES,
+    ("sklearn", "ARDRegression"): _LINEAR_VALUES,
+    ("sklearn", "OrthogonalMatchingPursuit"): _LINEAR_VALUES,
+    ("sklearn", "PoissonRegressor"): _GENERALIZED,
+    ("sklearn", "GammaRegressor"): _GENERALIZED,
+    ("sklearn", "TweedieRegressor"): _GENERALIZED,
+    ("sklearn", "DecisionTreeRegressor"): Entry("sklearn_regression", "read_tree"),
+    ("sklearn", "ExtraTreeRegressor"): Entry("sklearn_regression", "read_tree"),
+    ("sklearn", "RandomForestRegressor"): Entry("sklearn_regression", "read_forest"),
+    ("sklearn", "ExtraTreesRegressor"): Entry("sklearn_regression", "read_forest"),
+    ("sklearn", "GradientBoostingRegressor"): Entry("sklearn_regression", "read_gradient_boosting"),
+    ("sklearn", "HistGradientBoostingRegressor"): Entry("sklearn_regression", "read_histogram_boosting"),
+    ("sklearn", "MLPRegressor"): Entry("sklearn_regression", "read_network"),
+    ("sklearn", "TransformedTargetRegressor"): Entry("sklearn_transformed", "read_transformed"),
 }
 
 # Containers: ``unfold(model, preprocessing) -> (inner model, longer preprocessing)``.

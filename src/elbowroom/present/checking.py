@@ -16,7 +16,7 @@ from elbowroom.present.checking_none import report_none
 from elbowroom.present.files import load_model_file
 from elbowroom.present.findings import Finding, Outcome, Report, decide, not_checked
 from elbowroom.present.numbers import below, exact
-from elbowroom.present.text import MOST_SPOKEN, claim_of, grid, outcome, quoted, rules_text, table_rows
+from elbowroom.present.text import MOST_SPOKEN, claim_of, grid, outcome, rules_text, spoken, table_rows
 from elbowroom.present.unchecked import unchecked
 from elbowroom.result import Certificate, Counterexample, Inadmissible, NoRegion, Region, Undecided, Verdict
 from elbowroom.result.schema import read_answer
@@ -104,7 +104,9 @@ def _judged(region: Region, verdict: Verdict) -> Finding:
             )
             if verdict.near_tie:
                 return Finding(None, f"the judge could not decide: a point is {NEAR_TIE}: {shown}")
-            return Finding(False, f"refuted by a point of the region that gets {quoted(verdict.label)}: {shown}")
+            return Finding(
+                False, f"refuted by a point of the region that gets {spoken(verdict.label, region.target)}: {shown}"
+            )
         case Undecided():
             return Finding(None, f"the judge could not decide: {verdict.reason}")
         case Inadmissible():
@@ -155,7 +157,7 @@ def _sample(region: Region, explainer: Explainer) -> list[Finding]:
     if tau is not None and tau <= 0.5:
         return []
     labels = explainer.predict(region.body.sample(SAMPLED, seed=0))
-    wrong = int(sum(bool(label != region.target.label) for label in labels))
+    wrong = sum(not region.target.is_met(label) for label in labels)
     if wrong:
         return [Finding(False, f"the model itself disagrees at {wrong} of {SAMPLED} random points")]
     return [Finding(True, f"the model itself agrees at {SAMPLED} of {SAMPLED} random points")]

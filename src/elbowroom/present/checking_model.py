@@ -7,9 +7,10 @@ from dataclasses import replace
 import numpy as np
 
 from elbowroom.explainer import Explainer
+from elbowroom.importers.replay import values_agree
 from elbowroom.numerics import Floats
 from elbowroom.present.findings import Finding, not_checked
-from elbowroom.present.text import quoted
+from elbowroom.present.text import spoken
 from elbowroom.problem import RecourseProblem
 from elbowroom.result import NoRegion, Region
 
@@ -53,20 +54,27 @@ def same_file(answer: Region | NoRegion, digest: str) -> list[Finding]:
 
 
 def derived(answer: Region | NoRegion, explainer: Explainer, is_it: bool) -> list[Finding]:
-    """What the file says of the model and of its label for the factual, against what the model says."""
+    """What the file says of the model and of its label (or value) for the factual, against what the model says."""
     model, factual = explainer.model, answer.factual_values[None]
     with np.errstate(over="ignore", invalid="ignore"):  # the factual is the file's own
-        read = model.info.classes[int(model.info.labels_of(model.scores(factual))[0])]
-        asked = explainer.predict(factual)[0]
-    said, fields = quoted(answer.predicted), ("predicted", "source")
+        read = model.info.says(model.scores(factual))[0]
+        asked = explainer.predict(factual).reshape(-1)[0]
+        agree = bool(asked == read)
+        same = type(answer.predicted) is type(read) and answer.predicted == read
+        if model.info.is_regressor:  # the last digits of a sum differ between machines
+            agree = bool(values_agree(model, factual, np.array([float(asked)]))[0])
+            same = isinstance(answer.predicted, float) and bool(
+                values_agree(model, factual, np.array([answer.predicted]))[0]
+            )
+    said, ours, fields = spoken(answer.predicted, answer.target), spoken(read, answer.target), ("predicted", "source")
     if not is_it:
-        text = f"what the other model said of the factual ({said}; this one says {quoted(read)}), and its name"
+        text = f"what the other model said of the factual ({said}; this one says {ours}), and its name"
         return [not_checked(text, *fields)]
     findings = []
-    if type(answer.predicted) is type(read) and answer.predicted == read and bool(asked == read):
+    if same and agree:
         findings.append(Finding(True, f"the model says {said} of the factual"))
     else:
-        told = quoted(read) if bool(asked == read) else f"{quoted(read)} as read, {asked!s} as asked"
+        told = ours if agree else f"{ours} as read, {asked!s} as asked"
         findings.append(Finding(False, f"the model says {told} of the factual, the file {said}"))
     if answer.source == model.info.source:
         findings.append(Finding(True, f"the model is what the file calls it: {model.info.source}"))

@@ -13,11 +13,11 @@ from elbowroom.present.text import (
     certificate_line,
     no_region_sentence,
     outcome,
-    quoted,
     range_heading,
     round_note,
     rules_text,
     sentence_of,
+    spoken,
     status_line,
     status_text,
 )
@@ -82,7 +82,7 @@ def _closeness(region: Region) -> list[tuple[str, str]]:
         ("Gap", f"at most {percent_up(region.gap)}" if region.gap > ROUNDING_GAP else "none beyond rounding"),
         ("Room asked for", room_text(region.room)),
         ("Rules", rules_text(region)),
-        ("Model said", quoted(region.predicted)),
+        ("Model said", spoken(region.predicted, region.target)),
         ("Model read", region.source or "unknown"),
         ("Search", f"{region.method}, {region.seconds:.2g} s"),
         *_origin(region),
@@ -132,12 +132,12 @@ def room_text(room: Room) -> str:
 
 def no_region_page(answer: NoRegion) -> str:
     facts = [
-        ("Wanted", f"the model {outcome(answer.target)}" if answer.target.label is not None else "another class"),
+        ("Wanted", f"the model {outcome(answer.target)}" if not answer.target.names_nothing else "another class"),
         ("Room", room_text(answer.room)),
         ("Rules", rules_text(answer)),
         ("Distance", answer.metric.value),
         ("Proven lower bound", below(answer.lower_bound, 6)),
-        ("Model said", quoted(answer.predicted) if answer.predicted is not None else "unknown"),
+        ("Model said", spoken(answer.predicted, answer.target) if answer.predicted is not None else "unknown"),
         ("Model read", answer.source or "unknown"),
         ("Search", f"{answer.method}, {answer.seconds:.2g} s"),
         *_origin(answer),

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final, assert_never
 
 from elbowroom.present.account import Account, Line, Sort, account_of
-from elbowroom.present.numbers import about, below, percent, percent_up
+from elbowroom.present.numbers import about, below, exact, percent, percent_up
 from elbowroom.problem.shapes import NO_BUDGET, Shape
 from elbowroom.problem.target import Target
 from elbowroom.result.region import NoRegion, Region
@@ -28,7 +28,7 @@ def sentence(region: Region) -> str:
 
 def sentence_of(account: Account) -> str:
     region = account.region
-    said = f"The model said {quoted(region.predicted)}. "
+    said = f"The model said {spoken(region.predicted, region.target)}. "
     if not account.changed:
         said += "Nothing has to change. "
     return said + claim_of(account)
@@ -40,7 +40,12 @@ def claim_of(account: Account) -> str:
 
 
 def outcome(target: Target) -> str:
-    """predicts 'approved' (with a probability of at least 70 %)."""
+    """predicts 'approved' (with a probability of at least 70 %); predicts at least 1,000."""
+    if target.values is not None:
+        low, high = (None if end is None else exact(end) for end in (target.at_least, target.at_most))
+        if low is not None and high is not None:
+            return f"predicts {low}" if low == high else f"predicts between {low} and {high}"
+        return f"predicts at most {high}" if low is None else f"predicts at least {low}"
     if target.probability is None:
         return f"predicts {quoted(target.label)}"
     share = percent(target.probability)
@@ -52,6 +57,11 @@ def outcome(target: Target) -> str:
 def quoted(label: object) -> str:
     """Text in quotes, numbers and truth values bare, so that '1' and 1 look different."""
     return f"'{named(label)}'" if isinstance(label, str) else named(label)
+
+
+def spoken(said: object, target: Target) -> str:
+    """What the model says: a class as `quoted`, a regressor's value as a number that claims nothing beyond its digits."""
+    return quoted(said) if target.values is None or not isinstance(said, float) else about(said)
 
 
 def joined(parts: Sequence[str], last: str = "and") -> str:
@@ -303,7 +313,7 @@ def _cut(rows: Sequence[Sequence[str]]) -> list[str]:
 def no_region_sentence(answer: NoRegion) -> str:
     """Why there is no region, and what is known nevertheless."""
     reason = message(answer.reason.rstrip("."))
-    conditions = [] if answer.target.label is None else [f"the model {outcome(answer.target)}"]
+    conditions = [] if answer.target.names_nothing else [f"the model {outcome(answer.target)}"]
     conditions += [message(rule.words) for rule in answer.rules]
     wanted = f" in which {joined(conditions)}" if conditions else ""
     if not answer.rules_known:

@@ -72,10 +72,18 @@ def label_in(entry: Reader) -> Any:
 
 
 def target_out(target: Target) -> dict[str, Any]:
+    """A class with its least probability, or the range of wanted values: files about classes are as they always were."""
+    if target.values is not None:
+        return {"at_least": target.at_least, "at_most": target.at_most}
     return {"label": label_out(target.label, "target"), "probability": target.probability}
 
 
 def target_in(entry: Reader) -> Target:
+    if "at_least" in entry.mapping() or "at_most" in entry.mapping():
+        ends = {key: entry.at(key) for key in ("at_least", "at_most")}
+        if all(end.value is None for end in ends.values()):
+            raise entry.wrong("a range of values with at least one end")
+        return Target(**{key: None if end.value is None else end.number() for key, end in ends.items()})
     probability = entry.at("probability")
     return Target(label_in(entry.at("label")), None if probability.value is None else probability.number())
 

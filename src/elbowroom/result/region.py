@@ -48,7 +48,7 @@ class Region:
     status: Status
     space: Space
     factual_values: Floats
-    predicted: object  # the label the model gives the factual
+    predicted: object  # the label the model gives the factual, or the value that a regressor predicts
     target: Target
     room: Room
     metric: Distance
@@ -242,7 +242,7 @@ class NoRegion:
     counters: dict[str, float] = field(default_factory=dict)  # what the search counted, for benchmarks; not in the JSON
     rules: tuple[Rule, ...] = field(default=())
     rules_known: bool = True
-    predicted: object = None  # the label the model gives the factual; None: not kept
+    predicted: object = None  # what the model says of the factual; None: not kept
     source: str = ""  # which model was read, human-readable
     origin: Origin | None = None  # None: read from a file that does not keep it
 

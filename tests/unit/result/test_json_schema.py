@@ -48,6 +48,9 @@ ANSWERS: list[Region | NoRegion] = [
         make_region(target=Target(label), predicted=label)
         for label in (True, 3, 2.5, math.inf, "", b"\x00yes", date(2024, 2, 29), datetime(2024, 2, 29, 12, 0, 0, 5), timedelta(-1))
     ],
+    make_region(target=Target(at_least=1000), predicted=812.5),
+    make_region(target=Target(at_most=-0.1), predicted=math.inf),
+    make_region(target=Target(at_least=0.1, at_most=1 / 3), predicted=-5e-324),
     make_no_region(rules=(AtMost(0),)),
     make_no_region(Status.UNKNOWN, 0.25),
 ]  # fmt: skip

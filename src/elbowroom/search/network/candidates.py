@@ -64,7 +64,7 @@ class NetworkSearch:
         model = problem.model
         if not isinstance(model, ReluNetwork):
             raise TypeError(f"the network engine was asked about a {type(model).__name__}")
-        margins = network_margins(model, problem.target_index, problem.target.probability)
+        margins = network_margins(model, problem.target_index, problem.target.need)
         moves = Moves.of(problem)
         scenarios = Scenarios(problem)
         network = MarginNetwork.of(margins)
@@ -163,7 +163,7 @@ class NetworkSearch:
             case Counterexample():
                 self.scenarios.add(center, verdict.point)
                 self.surprises += 1
-                self.refuted = verdict.label != self.problem.target.label
+                self.refuted = not self.problem.target.is_met(verdict.label)
             case Undecided():
                 self.undecided = verdict.reason
                 self.undecided_looks += looks
