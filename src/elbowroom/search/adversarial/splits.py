@@ -76,6 +76,13 @@ class Splits:
         return out
 
 
+def sets_refusal(model: object, engine: str) -> str | None:
+    """Splits by sets of categories are no cuts, which is all that the programs of ``engine`` know."""
+    if isinstance(model, TreeEnsemble) and model.sets is not None:
+        return f'{engine} does not take splits by sets of categories; ask with method="auto"'
+    return None
+
+
 def usable_leaves(margins: TreeMargins, offsets: Ints) -> Bools:
     """Leaves that may take part in a good sum: of a single tree the good ones, of several trees all."""
     if len(offsets) > 2:
