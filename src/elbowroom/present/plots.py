@@ -6,8 +6,8 @@ from textwrap import fill
 from typing import TYPE_CHECKING, Any, Final
 
 from elbowroom.errors import InputError
-from elbowroom.present.account import Account, Line, Sort, account_of
-from elbowroom.present.text import outcome, quoted, round_note
+from elbowroom.present.account import Account, Line, Sort, account_of, quoted
+from elbowroom.present.text import outcome, round_note
 from elbowroom.result.region import Region
 from elbowroom.visible import visible
 

@@ -20,6 +20,7 @@ from elbowroom.present.text import outcome
 from elbowroom.problem import AtMost, Room, Rule, Shape, Space, Target
 from elbowroom.problem.rooms import room_of
 from elbowroom.result import NoRegion, RadiusResult, Region
+from elbowroom.result.own_words import plain_values
 from elbowroom.result.question_json import label_out
 from elbowroom.result.status import NEAR_TIE
 from elbowroom.visible import listed, named
@@ -76,7 +77,7 @@ def read_question(
         increasing=increasing or [],
         decreasing=decreasing or [],
         integer=integer or [],
-        one_hot=dict(parse_group(text, frame) for text in one_hot or []),
+        one_hot=dict(parse_group(text, frame) for text in one_hot) if one_hot else "auto",
         scale=scale,
         bounds=bounds,
     )
@@ -165,8 +166,7 @@ def radius_text(found: RadiusResult, question: Question, wanted: Target | None =
 
 
 def radius_json(found: RadiusResult, question: Question) -> dict[str, Any]:
-    names = question.explainer.space.names
-    witness = None if found.witness is None else dict(zip(names, map(float, found.witness), strict=True))
+    witness = None if found.witness is None else plain_values(question.explainer.space, found.witness)
     upper = found.upper if found.upper < float("inf") else "inf"
     lower = found.lower if found.lower < float("inf") else "inf"
     return {
