@@ -40,6 +40,7 @@ def answer(attempt: Attempt, ending: Ending, widen: Callable[..., Widening], ori
             counters=dict(ending.counters),
             rules=problem.rules,
             origin=origin,
+            missing=problem.missing,
             _widen=widen,
         )
     return NoRegion(
@@ -59,6 +60,7 @@ def answer(attempt: Attempt, ending: Ending, widen: Callable[..., Widening], ori
         predicted=problem.predicted,
         source=problem.model.info.source,
         origin=origin,
+        missing=problem.missing,
     )
 
 
@@ -68,11 +70,12 @@ def single_class(
     """A model with a single class gives it to every input."""
     if not isinstance(room, Room):
         raise InputError(f"room={room!r}: give Box(...), Ball(...) or Diamond(...)")
+    factual, missing = space.without_missing(space.row(row, allow_missing=True))
     return NoRegion(
         status=Status.NONE_EXISTS,
         reason=f"the model has only the class {model.info.classes[0]!r}, so no input gets another one",
         space=space,
-        factual_values=space.row(row),
+        factual_values=factual,
         target=Target(None),
         room=room,
         metric=Distance.parse(distance),
@@ -82,4 +85,5 @@ def single_class(
         predicted=model.info.classes[0],
         source=model.info.source,
         origin=origin,
+        missing=missing,
     )
