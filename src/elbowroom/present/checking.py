@@ -49,6 +49,7 @@ def check_region(
         raise InputError(
             f"{model_path}: the model has other columns or categories than the region; it was made for another model"
         )
+    explainer = explainer.for_missing(answer.missing)
     findings = [Finding(True, "the file was not changed by accident: seal, checksum and bounds fit each other")]
     model_found = same_model(answer, explainer, any_model)
     findings += [model_found, *same_file(answer, digest)]
