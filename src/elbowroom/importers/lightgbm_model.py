@@ -8,6 +8,7 @@ nothing (NaN is 0), zeros and NaN, or NaN.
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -18,6 +19,12 @@ from elbowroom.numerics import Bools, Floats, Ints
 ZERO: Final = float(np.float32(1e-35))  # numbers up to this size are 0 before anything looks at them
 BELOW_ZERO: Final = float(np.nextafter(-ZERO, -np.inf))  # the last number that is less than 0
 NAN_IS_ZERO, ZERO_IS_MISSING, NAN_IS_MISSING = 0, 1, 2
+_FACTOR: Final = r"[0-9]{1,20}(?:\.[0-9]{1,20})?(?:e[-+]?[0-9]{1,3})?"
+_OBJECTIVE: Final = re.compile(
+    rf"(?P<name>binary(?= sigmoid)|cross_entropy|multiclass|multiclassova)"
+    rf"(?:(?<=binary) sigmoid:(?P<one>{_FACTOR})|(?<=cross_entropy)|(?<=multiclass) num_class:(?P<all>[0-9]{{1,6}})"
+    rf"|(?<=multiclassova) num_class:(?P<separate>[0-9]{{1,6}}) sigmoid:(?P<each>{_FACTOR}))"
+)
 CATEGORIES: Final = "pandas_categorical:"
 
 
@@ -79,6 +86,16 @@ class TextModel:
     @property
     def rounds(self) -> int:
         return len(self.trees) // self.n_scores
+
+    @property
+    def logistic(self) -> tuple[str, float] | None:
+        """The objective of a classifier, and the factor of scores in its logistic functions; None for other objectives."""
+        found = _OBJECTIVE.fullmatch(self.objective)
+        if found is None:
+            return None
+        name, sigmoid = found["name"], float(found["one"] or found["each"] or 1.0)
+        right = int(found["all"] or found["separate"] or 1) == self.n_scores and 0.0 < sigmoid < np.inf
+        return (name, sigmoid) if right else None
 
     def raw(self, X: Floats) -> Floats:
         """(rows, scores) sums in the order of the trees; a mean over rounds is taken at the end."""

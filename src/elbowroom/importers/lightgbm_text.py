@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, NoReturn
@@ -41,6 +40,8 @@ _TREE = {
     "leaf_const", "num_features", "leaf_features", "leaf_coeff", *_SPLITS_WHOLE, *_ARRAYS,
 }  # fmt: skip
 _KEPT = ("num_leaves", "num_cat", *_SPLITS_WHOLE, "threshold", "leaf_value", "cat_boundaries", "cat_threshold")
+_CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f]")
+_NO_NUMBER = ("nan", "-nan")  # in arrays that decide nothing
 _VERSIONS = ("v2", "v3", "v4")
 _INFO = re.compile(r"none|\[[-+.0-9a-z]+:[-+.0-9a-z]+\]|-?[0-9]{1,10}(?::-?[0-9]{1,10})*")  # never used, a range, codes
 _LONGEST = 60  # characters of a damaged value that are quoted
@@ -72,9 +73,14 @@ def parse(text: str, source: str) -> TextModel:
             f"{source}: this is no whole LightGBM model: it starts with 'tree', holds trees and says 'end of trees' after "
             "them; save it again with booster.save_model(path)"
         )
-    header = _pairs((line for line in lines.split("\n") if line != "average_output"), _HEADER, source)
+    control = _CONTROL.search(text)
+    if control is not None:
+        _damaged(source, f"it holds the character {control[0]!r}")
+    average = "average_output" in lines.split("\n")
+    header = _pairs(lines.replace("\naverage_output\n", "\n", 1), _HEADER, source)
     names, infos = header.get("feature_names", "").split(" "), header.get("feature_infos", "").split(" ")
-    n_features, n_scores = (_count(header, key, source) for key in ("max_feature_idx", "num_tree_per_iteration"))
+    counts = ("max_feature_idx", "num_tree_per_iteration", "num_class", "label_index")
+    n_features, n_scores, n_classes, _ = (_count(header, key, source) for key in counts)
     n_features += 1
     if len(names) != n_features or len(infos) != n_features or "" in names:
         _damaged(source, f"{len(names)} feature_names and {len(infos)} feature_infos for {n_features} columns")
@@ -84,14 +90,13 @@ def parse(text: str, source: str) -> TextModel:
         raise InputError(
             f"{source}: version={header.get('version')!r}; known are {', '.join(_VERSIONS)}: save the model with LightGBM 4"
         )
-    if not n_scores or len(blocks) % n_scores or _count(header, "num_class", source) != n_scores:
-        _damaged(source, f"{len(blocks)} trees for num_tree_per_iteration={n_scores}, num_class={header['num_class']}")
+    if not n_scores or len(blocks) % n_scores or n_classes != n_scores:
+        _damaged(source, f"{len(blocks)} trees for num_tree_per_iteration={n_scores}, num_class={n_classes}")
     if "tree_sizes" in header:
         sizes = [len(f"Tree={block}\n".encode()) for block in blocks]
         if _array(header, "tree_sizes", len(blocks), source).tolist() != sizes:
             _damaged(source, "tree_sizes are not the sizes of the trees (were line ends changed?)")
     trees = tuple(_tree(f"Tree={block}", k, n_features, f"{source}, tree {k}") for k, block in enumerate(blocks))
-    average = "average_output" in lines.split("\n")
     objective, categories = header.get("objective", ""), _categories(rest, source)
     asked = _sets_asked(rest, n_features)
     version = header["version"]
@@ -99,7 +104,7 @@ def parse(text: str, source: str) -> TextModel:
 
 
 def _tree(block: str, number: int, n_features: int, where: str) -> TextTree:
-    pairs = _pairs(block.split("\n"), _TREE, where)
+    pairs = _pairs(block, _TREE, where)
     if pairs.get("is_linear", "0") != "0":
         raise InputError(
             f"{where}: its leaves are linear functions (linear_tree=True), not numbers; fit with linear_tree=False"
@@ -113,10 +118,11 @@ def _tree(block: str, number: int, n_features: int, where: str) -> TextTree:
         _array(pairs, "threshold", n_splits, where, False),
         _array(pairs, "leaf_value", n_leaves, where, False),
     )
-    for key in _ARRAYS:
-        length = n_leaves if key.startswith("leaf") else n_splits
-        if pairs.get(key) and len(pairs[key].split(" ")) != length:
-            _damaged(where, f"{key} has not {length} entries")
+    for key in (*_ARRAYS, "shrinkage"):
+        words = pairs[key].split(" ") if pairs.get(key) else []
+        length = 1 if key == "shrinkage" else n_leaves if key.startswith("leaf") else n_splits
+        if words and (len(words) != length or not all(_DECIMAL.fullmatch(w) or w in _NO_NUMBER for w in words)):
+            _damaged(where, f"{key}={pairs[key][:_LONGEST]} is no list of {length} numbers")
     children = np.concatenate([left, right])
     parents = np.tile(np.arange(n_splits), 2)
     in_range = (children >= -n_leaves) & (children < n_splits) & ((children < 0) | (children > parents))
@@ -176,15 +182,15 @@ def _sets_asked(rest: str, n_features: int) -> tuple[int, ...] | None:
     return columns if not columns or columns[-1] < n_features else None
 
 
-def _pairs(lines: Iterable[str], known: set[str], where: str) -> dict[str, str]:
+def _pairs(text: str, known: set[str], where: str) -> dict[str, str]:
+    """Lines ``key=value``; empty ones at the end only, where the library stops reading."""
     pairs: dict[str, str] = {}
-    for line in lines:
+    for line in text.rstrip("\n").split("\n"):
         key, equals, value = line.partition("=")
-        if line and (not equals or key not in known or key in pairs):
-            why = "twice" if key in pairs else "which this reader does not know"
-            _damaged(where, f"it holds {key[:_LONGEST]!r}, {why}")
-        if line:
-            pairs[key] = value
+        if not equals or key not in known or key in pairs:
+            why = "twice" if key in pairs else "which this reader does not know there"
+            _damaged(where, f"it holds the line {line[:_LONGEST]!r}, {why}")
+        pairs[key] = value
     return pairs
 
 

@@ -16,7 +16,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from elbowroom.errors import InputError, UnsupportedModel
+from elbowroom.errors import UnsupportedModel
 from elbowroom.importers.lightgbm_columns import booster_of, codes, columns, matrix, text_of
 from elbowroom.importers.lightgbm_model import TextModel
 from elbowroom.importers.lightgbm_splits import add_tree, goes_left
@@ -30,8 +30,7 @@ from elbowroom.numerics import Floats
 
 __all__ = ["build", "codes", "columns", "predict", "raw_scores", "read_booster", "read_classifier", "text_of"]
 
-ONE_SCORE: Final = ("binary", "cross_entropy")
-SEVERAL_SCORES: Final = ("multiclass", "multiclassova")
+OBJECTIVES: Final = ("binary", "cross_entropy", "multiclass", "multiclassova")
 _WORST_ERROR: Final = 1e-3  # of a score; beyond it "one against all" cannot tell its classes apart
 
 
@@ -65,14 +64,15 @@ def build(text: TextModel, preprocessing: Preprocessing, info: ModelInfo) -> Tre
 
 
 def _info(text: TextModel, classes: tuple[Label, ...], preprocessing: Preprocessing, model: Any) -> ModelInfo:
-    name, sigmoid = objective_of(text)
     source = preprocessing.source_name(model)
-    if not name:
+    if not text.objective:
         raise UnsupportedModel(_custom(source))
-    if name not in (*ONE_SCORE, *SEVERAL_SCORES) or (text.n_scores == 1) != (name in ONE_SCORE):
+    if text.logistic is None:
         raise UnsupportedModel(
-            f"{source}: the objective is {text.objective!r}; labels are decided by {', '.join((*ONE_SCORE, *SEVERAL_SCORES))}"
+            f"{source}: the objective {text.objective!r} with {text.n_scores} trees per round decides no labels; fit with "
+            f"one of {', '.join(OBJECTIVES)}"
         )
+    name, sigmoid = text.logistic
     if text.n_scores == 1:
         decision = Decision.POSITIVE if len(classes) == 2 else Decision.ARGMAX
         link = Link.LOGISTIC if sigmoid == 1.0 and len(classes) == 2 else Link.NONE
@@ -104,19 +104,6 @@ def _separate_error(text: TextModel, sigmoid: float, source: str) -> float:
     return float(error)
 
 
-def objective_of(text: TextModel) -> tuple[str, float]:
-    """Its name, and the factor in front of scores in logistic functions."""
-    name, *settings = text.objective.split(" ")
-    told = dict(setting.split(":", 1) for setting in settings if ":" in setting)
-    try:
-        sigmoid, count = float(told.get("sigmoid", "1")), int(told.get("num_class", text.n_scores))
-    except ValueError:
-        sigmoid, count = np.nan, 0
-    if not 0.0 < sigmoid < np.inf or count != text.n_scores:
-        raise InputError(f"objective={text.objective!r} with {text.n_scores} trees per round: the model is damaged")
-    return name, sigmoid
-
-
 def _custom(source: str) -> str:
     return (
         f"{source}: it was fitted with an objective of your own, and its predict returns raw scores, no labels; "
@@ -144,7 +131,7 @@ def predict(model: Any, table: Any) -> npt.NDArray[Any]:
     if booster is not None:
         p = np.asarray(booster.predict(table))
         return np.asarray(p > 1.0 - p, dtype=np.int64) if p.ndim == 1 else np.argmax(p, axis=1)
-    name, sigmoid = objective_of(model.model)
+    name, sigmoid = model.model.logistic or ("", 1.0)
     raw = raw_scores(model, table)
     if name == "multiclass":
         return np.argmax(raw, axis=1)
