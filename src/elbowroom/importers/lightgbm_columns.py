@@ -13,8 +13,8 @@ from elbowroom.errors import InputError, UnsupportedModel
 from elbowroom.importers.inputs import Column, Columns
 from elbowroom.importers.lightgbm_model import TextModel, codes_of
 from elbowroom.importers.lightgbm_text import LightGBMFile, parse
-from elbowroom.models.base import Label
 from elbowroom.numerics import Floats
+from elbowroom.problem.labels import Category
 
 _MOST_CHOICES: Final = 1_000
 
@@ -65,7 +65,7 @@ def _renamed(found: list[Column]) -> list[Column]:
     return [Column(f"x{i}", column.categories, column.pandas_category) for i, column in enumerate(found)]
 
 
-def codes(model: Any) -> dict[int, dict[Label, float]]:
+def codes(model: Any) -> dict[int, dict[Category, float]]:
     """Codes as they stand in the table are themselves; those of pandas columns are the positions of their categories."""
     text = text_of(model, rounds=1)
     known = _pandas_columns(text)
@@ -73,7 +73,7 @@ def codes(model: Any) -> dict[int, dict[Label, float]]:
     return {j: {code: float(code) for code in found} for j, found in seen.items() if found is not None}
 
 
-def _pandas_columns(text: TextModel) -> dict[int, tuple[Label, ...]]:
+def _pandas_columns(text: TextModel) -> dict[int, tuple[Category, ...]]:
     """Which columns the stored lists of categories belong to. The text says only in which order they stand."""
     lists = [tuple(column) for column in text.categories or ()]
     largest = {j: max(seen, default=0) for j, info in enumerate(text.infos) if (seen := codes_of(info)) is not None}

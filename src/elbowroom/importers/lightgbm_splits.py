@@ -44,7 +44,15 @@ def add_tree(builder: TreeBuilder, tree: TextTree, number: int, n_scores: int, s
     """Tree ``number``, which adds to the score of its turn."""
     flat, pieces = _flat(tree), _pieces(tree)
     if pieces.any():
-        flat = _copied(tree, flat, pieces, f"{source}, tree {number}")
+        most = max(_MOST_COPIES * len(flat.source), _FEW_NODES)
+        copy = _Copy(tree, flat, pieces).made(most)
+        if copy is None:
+            raise UnsupportedModel(
+                f"{source}, tree {number}: with zero_as_missing=True its splits cut columns below and above 0, and the copy "
+                f"exceeds {most:,} nodes; replace zeros by NaN in the table and fit with zero_as_missing=False, which is the "
+                "same model"
+            )
+        flat = copy
     leaf = flat.source < 0
     split, end = np.where(leaf, 0, flat.source), np.where(leaf, ~flat.source, 0)
     feature = tree.feature[split] if tree.feature.size else np.zeros(1, dtype=np.int64)
@@ -101,59 +109,6 @@ class _Open(NamedTuple):
     nan: bool = True
 
 
-def _copied(tree: TextTree, flat: Flat, pieces: Bools, where: str) -> Flat:
-    """The tree with three cuts for each split of ``pieces``, followed from the root."""
-    watched = set(tree.feature[pieces].tolist())
-    most = max(_MOST_COPIES * len(flat.source), _FEW_NODES)
-    source: list[int] = []
-    threshold: list[float] = []
-    missing_left: list[bool] = []
-    children: list[list[int]] = []
-    todo: list[tuple[int, tuple[_Cut, ...], dict[int, _Open], tuple[int, int] | None]] = [(0, (), {}, None)]
-    while todo:
-        node, cuts, known, parent = todo.pop()
-        split = int(flat.source[node])
-        column = int(tree.feature[split]) if split >= 0 else -1
-        opened = known.get(column, _Open())
-        if split >= 0 and not cuts:
-            cuts = _cuts(tree, flat, split, node) if pieces[split] else (_Cut.plain(flat, node),)
-        if column in watched and not tree.by_set[split]:  # cuts that the path has decided already
-            while cuts and (side := cuts[0].decided(opened)) is not None:
-                target = cuts[0].left if side else cuts[0].right
-                if target is None:  # the next cut of the chain
-                    cuts = cuts[1:]
-                    continue
-                todo.append((target, (), known, parent))
-                break
-            else:
-                side = None
-            if side is not None:
-                continue
-        here = len(source)
-        if here > most:
-            raise UnsupportedModel(
-                f"{where}: with zero_as_missing=True its splits cut columns below and above 0, and the copy exceeds {most:,} "
-                "nodes; replace zeros by NaN in the table and fit with zero_as_missing=False, which is the same model"
-            )
-        if parent is not None:
-            children[parent[0]][parent[1]] = here
-        source.append(split)
-        children.append([-1, -1])
-        threshold.append(cuts[0].threshold if cuts else 0.0)
-        missing_left.append(bool(cuts) and cuts[0].missing_left)
-        if not cuts:
-            continue
-        for side, target in ((1, cuts[0].right), (0, cuts[0].left)):
-            then = known
-            if column in watched and not tree.by_set[split]:
-                then = {**known, column: cuts[0].narrowed(opened, side == 0)}
-            todo.append((node, cuts[1:], then, (here, side)) if target is None else (target, (), then, (here, side)))
-    left, right = np.array(children, dtype=np.int64).T
-    return Flat(
-        np.array(source, dtype=np.int64), np.array(threshold), left, right, np.array(missing_left, dtype=np.bool_)
-    )
-
-
 class _Cut(NamedTuple):
     """One cut: the nodes below it; ``right`` is None where the next cut of a chain follows."""
 
@@ -161,12 +116,6 @@ class _Cut(NamedTuple):
     left: int
     right: int | None
     missing_left: bool
-
-    @classmethod
-    def plain(cls, flat: Flat, node: int) -> _Cut:
-        return cls(
-            float(flat.threshold[node]), int(flat.left[node]), int(flat.right[node]), bool(flat.missing_left[node])
-        )
 
     def decided(self, known: _Open) -> bool | None:
         """Left or right, if only one of them is possible."""
@@ -185,9 +134,60 @@ def _settled(threshold: float) -> float:
     return threshold if abs(threshold) > ZERO else 0.0 if threshold >= 0.0 else BELOW_ZERO
 
 
-def _cuts(tree: TextTree, flat: Flat, split: int, node: int) -> tuple[_Cut, ...]:
-    """The four pieces of a split as three cuts; NaN goes with 0."""
-    t, left, right = float(tree.threshold[split]), int(flat.left[node]), int(flat.right[node])
-    if tree.default_left[split]:
-        return (_Cut(t, left, None, False), _Cut(BELOW_ZERO, right, None, False), _Cut(0.0, left, right, True))
-    return (_Cut(BELOW_ZERO, left, None, False), _Cut(0.0, right, None, True), _Cut(t, left, right, False))
+class _Copy:
+    """The tree with three cuts for each split of ``pieces``, followed from the root."""
+
+    def __init__(self, tree: TextTree, flat: Flat, pieces: Bools) -> None:
+        self.tree, self.flat, self.pieces = tree, flat, pieces
+        self.watched = set(tree.feature[pieces].tolist())
+
+    def made(self, most: int) -> Flat | None:
+        """The copy, or None if it has more than ``most`` nodes."""
+        nodes: list[tuple[int, float, bool]] = []
+        children: list[list[int]] = []
+        todo: list[tuple[int, tuple[_Cut, ...], dict[int, _Open], list[int], int]] = [(0, (), {}, [0], 0)]
+        while todo:
+            node, cuts, known, parent, side = todo.pop()
+            node, cuts = self._undecided(node, cuts, known)
+            if len(nodes) > most:
+                return None
+            parent[side] = len(nodes)
+            children.append([-1, -1])
+            split = int(self.flat.source[node])
+            nodes.append((split, cuts[0].threshold, cuts[0].missing_left) if cuts else (split, 0.0, False))
+            if cuts:
+                cut, column = cuts[0], self._column(split)
+                right = (node, cuts[1:]) if cut.right is None else (cut.right, ())
+                opened = known.get(column, _Open())
+                for place, (below, rest) in ((1, right), (0, (cut.left, ()))):
+                    then = known if column < 0 else {**known, column: cut.narrowed(opened, place == 0)}
+                    todo.append((below, rest, then, children[-1], place))
+        source, threshold, missing_left = zip(*nodes, strict=True)
+        left, right_side = np.array(children, dtype=np.int64).T
+        return Flat(np.array(source), np.array(threshold), left, right_side, np.array(missing_left, dtype=np.bool_))
+
+    def _column(self, split: int) -> int:
+        """The column of a split by a cut, if it is watched; else -1."""
+        column = -1 if split < 0 or self.tree.by_set[split] else int(self.tree.feature[split])
+        return column if column in self.watched else -1
+
+    def _undecided(self, node: int, cuts: tuple[_Cut, ...], known: dict[int, _Open]) -> tuple[int, tuple[_Cut, ...]]:
+        """The first cut from here on that the path has not decided yet, or a leaf."""
+        while (split := int(self.flat.source[node])) >= 0:
+            cuts = cuts or self._cuts(node, split)
+            column = self._column(split)
+            side = None if column < 0 else cuts[0].decided(known.get(column, _Open()))
+            if side is None:
+                return node, cuts
+            target = cuts[0].left if side else cuts[0].right
+            node, cuts = (node, cuts[1:]) if target is None else (target, ())
+        return node, ()
+
+    def _cuts(self, node: int, split: int) -> tuple[_Cut, ...]:
+        """One cut, or the four pieces of a split as three cuts; NaN goes with 0."""
+        t, left, right = float(self.flat.threshold[node]), int(self.flat.left[node]), int(self.flat.right[node])
+        if not self.pieces[split]:
+            return (_Cut(t, left, right, bool(self.flat.missing_left[node])),)
+        if self.tree.default_left[split]:
+            return (_Cut(t, left, None, False), _Cut(BELOW_ZERO, right, None, False), _Cut(0.0, left, right, True))
+        return (_Cut(BELOW_ZERO, left, None, False), _Cut(0.0, right, None, True), _Cut(t, left, right, False))

@@ -58,6 +58,7 @@ class LightGBMFile:
         except UnicodeDecodeError:
             raise InputError(f"{path}: this is no text in UTF-8, hence no LightGBM model") from None
         self.model = parse(text, str(path))
+        self.booster: Any = None  # made by `lightgbm_trees`, if the library is there
 
     def __repr__(self) -> str:
         return f"LightGBMFile({str(self.path)!r})"

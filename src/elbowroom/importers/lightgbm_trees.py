@@ -130,14 +130,14 @@ def predict(model: Any, table: Any) -> npt.NDArray[Any]:
     booster = _asked(model)
     if booster is not None:
         p = np.asarray(booster.predict(table))
-        return np.asarray(p > 1.0 - p, dtype=np.int64) if p.ndim == 1 else np.argmax(p, axis=1)
+        return np.asarray(p > 1.0 - p if p.ndim == 1 else np.argmax(p, axis=1), dtype=np.int64)
     name, sigmoid = model.model.logistic or ("", 1.0)
     raw = raw_scores(model, table)
     if name == "multiclass":
-        return np.argmax(raw, axis=1)
+        return np.asarray(np.argmax(raw, axis=1))
     with np.errstate(over="ignore"):
         p = 1.0 / (1.0 + np.exp(-sigmoid * raw))
-    return np.argmax(p, axis=1) if raw.shape[1] > 1 else np.asarray(p[:, 0] > 1.0 - p[:, 0], dtype=np.int64)
+    return np.asarray(np.argmax(p, axis=1) if raw.shape[1] > 1 else p[:, 0] > 1.0 - p[:, 0], dtype=np.int64)
 
 
 def _asked(model: Any) -> Any:
@@ -148,6 +148,6 @@ def _asked(model: Any) -> Any:
         return None
     import lightgbm
 
-    if not hasattr(model, "booster"):
+    if model.booster is None:
         model.booster = lightgbm.Booster(model_str=model.model.checked_text())
     return model.booster

@@ -89,9 +89,12 @@ READERS: dict[tuple[str, str], Entry] = {
     ("sklearn", "RandomForestClassifier"): _FOREST,
     ("sklearn", "ExtraTreesClassifier"): _FOREST,
     ("sklearn", "GradientBoostingClassifier"): Entry("sklearn_boosting", "read_gradient_boosting"),
-    ("sklearn", "HistGradientBoostingClassifier"): Entry("sklearn_boosting", "read_histogram_boosting"),
+    ("sklearn", "HistGradientBoostingClassifier"): Entry("sklearn_histogram", "read_histogram_boosting"),
     ("sklearn", "MLPClassifier"): Entry("sklearn_network", "read_network"),
     ("obliquetree", "Classifier"): Entry("obliquetree_trees", "read_classifier"),
+    ("lightgbm", "LGBMClassifier"): Entry("lightgbm_trees", "read_classifier"),
+    ("lightgbm", "Booster"): Entry("lightgbm_trees", "read_booster"),
+    ("elbowroom", "LightGBMFile"): Entry("lightgbm_trees", "read_booster"),
 }
 
 # Containers: ``unfold(model, preprocessing) -> (inner model, longer preprocessing)``.
