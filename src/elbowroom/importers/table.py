@@ -91,7 +91,7 @@ READERS: dict[tuple[str, str], Entry] = {
     ("sklearn", "RandomForestClassifier"): _FOREST,
     ("sklearn", "ExtraTreesClassifier"): _FOREST,
     ("sklearn", "GradientBoostingClassifier"): Entry("sklearn_boosting", "read_gradient_boosting"),
-    ("sklearn", "HistGradientBoostingClassifier"): Entry("sklearn_boosting", "read_histogram_boosting"),
+    ("sklearn", "HistGradientBoostingClassifier"): Entry("sklearn_histogram", "read_histogram_boosting"),
     ("sklearn", "MLPClassifier"): Entry("sklearn_network", "read_network"),
     ("obliquetree", "Classifier"): Entry("obliquetree_trees", "read_classifier"),
     ("sklearn", "LinearRegression"): _LINEAR_VALUES,
@@ -119,9 +119,12 @@ READERS: dict[tuple[str, str], Entry] = {
     ("sklearn", "RandomForestRegressor"): Entry("sklearn_regression", "read_forest"),
     ("sklearn", "ExtraTreesRegressor"): Entry("sklearn_regression", "read_forest"),
     ("sklearn", "GradientBoostingRegressor"): Entry("sklearn_regression", "read_gradient_boosting"),
-    ("sklearn", "HistGradientBoostingRegressor"): Entry("sklearn_regression", "read_histogram_boosting"),
+    ("sklearn", "HistGradientBoostingRegressor"): Entry("sklearn_histogram", "read_histogram_regressor"),
     ("sklearn", "MLPRegressor"): Entry("sklearn_regression", "read_network"),
     ("sklearn", "TransformedTargetRegressor"): Entry("sklearn_transformed", "read_transformed"),
+    ("lightgbm", "LGBMClassifier"): Entry("lightgbm_trees", "read_classifier"),
+    ("lightgbm", "Booster"): Entry("lightgbm_trees", "read_booster"),
+    ("elbowroom", "LightGBMFile"): Entry("lightgbm_trees", "read_booster"),
 }
 
 # Containers: ``unfold(model, preprocessing) -> (inner model, longer preprocessing)``.
