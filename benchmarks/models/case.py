@@ -74,7 +74,7 @@ class Case:
 
     def lacks(self, message: str, words: tuple[str, ...] | None = None) -> list[str]:
         """The needed words that a message does not hold."""
-        text = message.lower()
+        text = message.partition("Supported:")[0].lower()  # a list of all that can be read is no cure
         wanted = self.words if words is None else words
         return [entry for entry in wanted if not any(word.lower() in text for word in entry.split("|"))]
 
@@ -87,10 +87,12 @@ class Family:
     name: str
     needs: tuple[str, ...] = ()
 
-    def __call__(
-        self, name: str, build: Callable[[], Given], warns: tuple[str, ...] = (), needs: tuple[str, ...] = ()
-    ) -> Case:
-        return Case(self.name, name, build, warns=warns, needs=self.needs + needs)
+    def __call__(self, name: str, build: Callable[[], Given], needs: tuple[str, ...] = ()) -> Case:
+        return Case(self.name, name, build, needs=self.needs + needs)
+
+    def traps(self, name: str, build: Callable[[], Given], *warns: str) -> Case:
+        """Answered or refused: either way not in silence."""
+        return Case(self.name, name, build, Expected.EITHER, warns, warns, self.needs)
 
     def refuses(self, name: str, build: Callable[[], Given], *words: str, needs: tuple[str, ...] = ()) -> Case:
         return Case(self.name, name, build, Expected.REFUSED, words, needs=self.needs + needs)

@@ -122,8 +122,8 @@ def _traps() -> list[Case]:
     small = {"frame": loans().X.iloc[:8]}
     whole = loans().X.astype(float)
     return [
-        family("Box(5)", lambda: fit(logistic(), loans(), room=Box(5)), warns=("range|wide", "room|Box")),
-        family("Explainer(model) on unscaled data", lambda: fit(forest(30), loans(), space="none"), warns=("scale|space", "Space.from_frame|Explainer(model, X)")),
-        family("bounds from 8 rows", lambda: fit(forest(30), loans(), space=small), warns=("8 rows|few", "rows")),
-        family("whole numbers as floats", lambda: fit(forest(30), loans(), space={"frame": whole}), warns=("whole", "integer|whole")),
+        family.traps("Box(5)", lambda: fit(logistic(), loans(), room=Box(5)), "range|wide", "room|Box"),
+        family.traps("Explainer(model) on unscaled data", lambda: fit(forest(30), loans(), space="none"), "scale|space", "Space.from_frame|Explainer(model, X)"),
+        family.traps("bounds from 8 rows", lambda: fit(forest(30), loans(), space=small), "8 rows|few", "rows"),
+        family.traps("whole numbers as floats", lambda: fit(forest(30), loans(), space={"frame": whole}), "whole", "integer|whole"),
     ]  # fmt: skip

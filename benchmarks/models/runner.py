@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 import traceback
 import warnings
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import numpy as np
@@ -17,6 +19,7 @@ from benchmarks.models.report import print_line, print_table, summary
 from elbowroom import ElbowroomError, Explainer, Region, ReplayMismatch, Space, Status
 
 LIMIT, POINTS = 10.0, 4_000
+LIBRARIES = ("pandas", "xgboost", "xgboost-cpu", "lightgbm", "catboost", "imbalanced-learn", "torch", "onnx", "onnxruntime", "skl2onnx")  # fmt: skip
 
 
 def run_models(
@@ -33,7 +36,15 @@ def run_models(
         print_line(records[-1])
     print_table(records)
     failures = [f"{r['family']}: {r['name']}" for r in records if r["outcome"] in ("wrong", "failed")]
-    return {"summary": summary(records), "failures": failures, "instances": records}
+    return {"summary": summary(records), "libraries": _libraries(), "failures": failures, "instances": records}
+
+
+def _libraries() -> dict[str, str]:
+    found = {}
+    for name in LIBRARIES:
+        with suppress(PackageNotFoundError):
+            found[name] = version(name)
+    return found
 
 
 def run_case(case: Case, points: int = POINTS, rows: int = 1, limit: float = LIMIT) -> dict[str, Any]:
@@ -140,7 +151,7 @@ def _judged(case: Case, record: dict[str, Any]) -> dict[str, Any]:
         remark = "no region"
     elif outcome == "works" and case.expected is Expected.REFUSED:
         remark = "accepted, a refusal was expected"
-    elif outcome == "works" and case.warns and not _warned(case, record["warnings"]):
+    elif case.warns and outcome in ("works", "none", "unknown") and not _warned(case, record["warnings"]):
         remark = f"trap: no warning with {list(case.warns)}"
     return {**record, "remark": remark}
 

@@ -210,7 +210,7 @@ def rents(rows: int = 600) -> Table:
     heating = rng.choice(["gas", "district", "heat pump"], rows, p=[0.5, 0.35, 0.15])
     price = 9.5 * area + 30 * rooms - 22 * distance + 1.5 * (built - 1950) + 60 * (heating == "heat pump")
     X = pd.DataFrame({"area": area, "rooms": rooms, "built": built, "distance": distance, "heating": heating})
-    return Table(X, np.round(price + rng.normal(0, 60, rows), 2), None)
+    return Table(X, np.round(np.maximum(price + rng.normal(0, 60, rows), 150.0), 2), None)
 
 
 @cache

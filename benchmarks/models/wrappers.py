@@ -15,16 +15,15 @@ from sklearn.ensemble import (
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
-from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC, NuSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from benchmarks.models.case import Case, Family, Given
-from benchmarks.models.fitting import fit, later, three
+from benchmarks.models.fitting import encoded, fit, later, three
 from benchmarks.models.plain import forest, logistic, scaled
 from benchmarks.models.preparing import boosting
-from benchmarks.models.tables import Table, bundled, grades, loans
+from benchmarks.models.tables import Table, bundled, credit, grades, loans
 
 
 def cases() -> list[Case]:
@@ -155,6 +154,12 @@ def _imbalanced() -> list[Case]:
         kind = getattr(over_sampling, sampler, None) or getattr(under_sampling, sampler)
         return fit(pipeline.make_pipeline(*steps[:-1], kind(random_state=0), steps[-1]), _scarce())
 
+    def raw(sampler: str, model: Any) -> Given:
+        from imblearn import over_sampling, pipeline
+
+        columns = encoded(model)[0]
+        return fit(pipeline.make_pipeline(columns, getattr(over_sampling, sampler)(random_state=0), model), credit())
+
     def ensemble(name: str, **options: Any) -> Given:
         from imblearn import ensemble
 
@@ -167,5 +172,5 @@ def _imbalanced() -> list[Case]:
         family.either("BalancedBagging", lambda: ensemble("BalancedBaggingClassifier"), "BalancedBagging", "BalancedRandomForest|forest"),
         family.either("RUSBoost", lambda: ensemble("RUSBoostClassifier", n_estimators=20), "RUSBoost", "BalancedRandomForest|forest|AdaBoost"),
         family.either("EasyEnsemble", lambda: ensemble("EasyEnsembleClassifier"), "EasyEnsemble", "BalancedRandomForest|forest"),
-        family("SMOTE in scikit-learn terms: make_pipeline of both", lambda: resampled("SMOTE", make_pipeline(StandardScaler()), forest(20))),
+        family("Pipeline(ColumnTransformer, SMOTE, LogisticRegression) on words", lambda: raw("SMOTE", logistic())),
     ]  # fmt: skip
