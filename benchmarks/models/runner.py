@@ -78,6 +78,8 @@ def _asked(case: Case, given: Given, points: int, rows: int, limit: float) -> di
     except ReplayMismatch as error:
         return {"outcome": "failed", "where": "replay", **_trace(error)}
     except ElbowroomError as error:
+        if case.expected is not Expected.REFUSED and _hides(error):
+            return {"outcome": "failed", "where": "read", **_trace(error.__cause__ or error)}
         return {"outcome": "refused", "message": str(error), "kind": type(error).__name__}
     except Exception as error:
         return {"outcome": "failed", "where": "explain", **_trace(error)}
@@ -160,7 +162,12 @@ def _warned(case: Case, told: list[str]) -> bool:
     return any(not case.lacks(message, case.warns) for message in told)
 
 
-def _trace(error: Exception) -> dict[str, Any]:
+def _hides(error: ElbowroomError) -> bool:
+    """A freshly fitted model is not damaged: what made the reader stumble is a fault of the reader."""
+    return "do not fit together" in str(error) and not isinstance(error.__cause__, ElbowroomError)
+
+
+def _trace(error: BaseException) -> dict[str, Any]:
     frames = traceback.extract_tb(error.__traceback__)[-4:]
     lines = [f"{frame.filename.rpartition('/')[2]}:{frame.lineno} {frame.name}: {frame.line}" for frame in frames]
     return {"message": f"{type(error).__name__}: {error}", "traceback": lines, "remark": "traceback"}
