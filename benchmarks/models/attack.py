@@ -62,6 +62,13 @@ def _members(region: Region, cuts: Any, points: int, seed: int) -> np.ndarray:
 
 def _samples(given: Given, region: Region) -> tuple[int, int, str]:
     """What a newcomer does first: predict what ``region.sample`` returns."""
+    try:
+        return _sampled(given, region)
+    except Exception as error:  # the points that were asked before this still count
+        return 0, 0, f"predict(region.sample({SAMPLED})) raises {type(error).__name__}: {error}"
+
+
+def _sampled(given: Given, region: Region) -> tuple[int, int, str]:
     sample = region.sample(SAMPLED)
     rows = sample if hasattr(given.X, "columns") else sample.to_numpy().copy()
     if hasattr(given.X, "columns") and list(map(str, sample.columns)) == list(map(str, given.X.columns)):

@@ -19,6 +19,7 @@ from benchmarks.models.report import print_line, print_table, summary
 from elbowroom import ElbowroomError, Explainer, Region, ReplayMismatch, Space, Status
 
 LIMIT, POINTS = 10.0, 4_000
+FAILURES = ("wrong", "faulty", "failed")
 LIBRARIES = ("pandas", "xgboost", "xgboost-cpu", "lightgbm", "catboost", "imbalanced-learn", "torch", "onnx", "onnxruntime", "skl2onnx")  # fmt: skip
 
 
@@ -35,7 +36,7 @@ def run_models(
         records.append(run_case(case, points, rows, limit))
         print_line(records[-1])
     print_table(records)
-    failures = [f"{r['family']}: {r['name']}" for r in records if r["outcome"] in ("wrong", "failed")]
+    failures = [f"{r['family']}: {r['name']}" for r in records if r["outcome"] in FAILURES]
     return {"summary": summary(records), "libraries": _libraries(), "failures": failures, "instances": records}
 
 
@@ -83,7 +84,9 @@ def _asked(case: Case, given: Given, points: int, rows: int, limit: float) -> di
         return {"outcome": "refused", "message": str(error), "kind": type(error).__name__}
     except Exception as error:
         return {"outcome": "failed", "where": "explain", **_trace(error)}
-    worst = min(found, key=lambda entry: ("failed", "wrong", "unknown", "none", "works").index(entry["outcome"]))
+    worst = min(
+        found, key=lambda entry: ("failed", "wrong", "faulty", "unknown", "none", "works").index(entry["outcome"])
+    )
     asked = sum(entry["points"] for entry in found)
     return {**worst, "read_s": round(read, 3), "points": asked, "regions": sum(e["region"] for e in found)}
 
@@ -127,7 +130,7 @@ def _answered(explainer: Explainer, given: Given, row: Any, points: int, limit: 
     hit = attack(given, answer, getattr(explainer.model, "cuts", None), points)
     fault = hit.fault or _shown(answer)
     return {
-        **record, "outcome": "wrong" if hit.wrong or fault else "works", "distance": answer.distance,
+        **record, "outcome": "wrong" if hit.wrong else "faulty" if fault else "works", "distance": answer.distance,
         "gap": answer.gap, "points": hit.points, "wrong": hit.wrong, "first_wrong": hit.first, "fault": fault,
         "region": 1, "sentence": answer.sentence(),
     }  # fmt: skip
