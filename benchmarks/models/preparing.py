@@ -60,7 +60,9 @@ def _scalers() -> list[Case]:
     return [
         family("StandardScaler + LogisticRegression", piped(StandardScaler(), logistic())),
         family("MinMaxScaler + LinearSVC", piped(MinMaxScaler(), LinearSVC(random_state=0))),
-        family("MinMaxScaler(clip) + forest", piped(MinMaxScaler(clip=True), forest(40))),
+        family.either(
+            "MinMaxScaler(clip) + forest", piped(MinMaxScaler(clip=True), forest(40)), "MinMaxScaler", "clip=False"
+        ),
         family("RobustScaler + forest", piped(RobustScaler(), forest(40))),
         family("MaxAbsScaler + boosting", piped(MaxAbsScaler(), boosting())),
         family("ColumnTransformer by name", piped(by_name, logistic())),
@@ -138,7 +140,7 @@ def _others() -> list[Case]:
         family.refuses("PolynomialFeatures", piped(StandardScaler(), PolynomialFeatures(), logistic()), "PolynomialFeatures", cure),
         family.refuses("SplineTransformer", piped(SplineTransformer(), logistic()), "SplineTransformer", cure),
         family.refuses("Normalizer", piped(Normalizer(), logistic()), "Normalizer", cure),
-        family.refuses("FunctionTransformer of one's own", piped(FunctionTransformer(_halved), logistic()), "_halved|FunctionTransformer", cure),
+        family.refuses("FunctionTransformer of one's own", piped(FunctionTransformer(_halved), logistic()), "_halved|FunctionTransformer", f"functions that can|{cure}"),
         family.refuses("a step of one's own", piped(Ratio(), forest(20)), "Ratio", cure),
         family.either("KNNImputer on full data", piped(KNNImputer(), forest(20)), "KNNImputer", "SimpleImputer"),
     ]  # fmt: skip

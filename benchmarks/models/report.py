@@ -34,7 +34,8 @@ def print_line(record: dict[str, Any]) -> None:
     """One case: what became of it, and why it is not as it should be."""
     told = {
         "works": lambda r: f"{r['status']:9} distance {r['distance']:.4g}, gap {r['gap']:.0%}, {r['seconds']:.2f} s, {r['points']:,} points",
-        "wrong": lambda r: f"{r.get('wrong', 0)} WRONG of {r['points']:,}: {r.get('first_wrong') or r.get('fault')}",
+        "wrong": lambda r: f"{r['wrong']} WRONG of {r['points']:,}: {r['first_wrong']}",
+        "faulty": lambda r: f"0 wrong of {r['points']:,}, but {r['fault']}",
         "none": lambda r: f"none exists: {r['reason']}",
         "unknown": lambda r: f"{r['seconds']:.2f} s: {r['reason']}",
         "refused": lambda r: r["message"],
@@ -68,7 +69,7 @@ def print_table(records: list[dict[str, Any]]) -> None:
         cured = sum(r["outcome"] == "refused" and not r["remark"] for r in own)
         proven = sum(r.get("status") == "OPTIMAL" for r in own)
         numbers = (len(own), count["works"], proven, count["refused"], cured, count["none"] + count["unknown"],
-                   count["wrong"], count["failed"], count["skipped"], sum(r.get("points", 0) for r in own))  # fmt: skip
+                   count["wrong"], count["faulty"] + count["failed"], count["skipped"], sum(r.get("points", 0) for r in own))  # fmt: skip
         print(f"{family or 'all':34}" + "".join(f"{number:>10,}" for number in numbers))
     total = summary(records)
     print(

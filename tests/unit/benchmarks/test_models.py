@@ -88,7 +88,7 @@ def test_a_fault_that_no_label_tells_is_wrong_as_well() -> None:
     frame = pd.DataFrame({"x_a": [1.0, 0.0], "x_b": [1.0, 1.0], "y_a": [0, 0]})
     assert one_of_each(("x_",))(None, frame) == "a row with 2 categories of 'x_'"
     assert one_of_each(("x_",))(None, frame.iloc[1:]) is None
-    assert asked(lambda: loan(check=lambda region, rows: "two at once"))["outcome"] == "wrong"
+    assert asked(lambda: loan(check=lambda region, rows: "two at once"))["outcome"] == "faulty"
 
 
 def test_an_error_of_the_package_is_a_refusal_and_any_other_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
