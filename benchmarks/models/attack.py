@@ -9,7 +9,7 @@ import numpy as np
 from tests.support.hostile import hostile_points
 
 from benchmarks.models.case import Given
-from benchmarks.models.frames import rows_like
+from benchmarks.models.frames import gaps_of, rows_like
 from elbowroom import Region
 
 BATCH = 10_000
@@ -24,13 +24,14 @@ class Attacked:
     fault: str = ""  # what else is not as it should be
 
 
-def attack(given: Given, region: Region, cuts: Any, points: int, seed: int = 0) -> Attacked:
+def attack(given: Given, region: Region, cuts: Any, points: int, row: Any = None, seed: int = 0) -> Attacked:
     """Ask ``points`` rows of the region in large batches, some of them again in sevens and alone."""
     inner = _members(region, cuts, points, seed)
+    gaps = gaps_of(region, row)
     asked, wrong, first = 0, 0, ""
     fault = None
     for start in range(0, len(inner), BATCH):
-        rows = rows_like(region.space, inner[start : start + BATCH], given.X)
+        rows = rows_like(region.space, inner[start : start + BATCH], given.X, gaps)
         bad = ~given.is_good(given.outputs(rows))
         asked, wrong = asked + len(rows), wrong + int(bad.sum())
         if bad.any() and not first:
@@ -38,7 +39,7 @@ def attack(given: Given, region: Region, cuts: Any, points: int, seed: int = 0) 
         fault = fault or (given.check(region, rows) if given.check else None)
     for batch, many in ((7, 140), (1, 20)):
         some = inner[:: max(1, len(inner) // many)][:many]
-        rows = rows_like(region.space, some, given.X)
+        rows = rows_like(region.space, some, given.X, gaps)
         for start in range(0, len(some), batch):
             part = rows[start : start + batch]
             bad = ~given.is_good(given.outputs(part))

@@ -13,10 +13,20 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from elbowroom import Space
+from elbowroom import Region, Space
 
 
-def rows_like(space: Space, points: np.ndarray, like: Any) -> Any:
+def gaps_of(region: Region, row: Any) -> tuple[str, ...]:
+    """The columns of numbers that are missing in every row of the region: those that the row asked about lacks, unless
+    the answer fills them in."""
+    if not isinstance(row, pd.Series):
+        return ()
+    empty = [str(name) for name, value in row.items() if pd.isna(value) and str(name) in region.space.position]
+    kept = getattr(region, "missing", None)
+    return tuple(empty) if kept is None else tuple(name for name in empty if name in kept)
+
+
+def rows_like(space: Space, points: np.ndarray, like: Any, gaps: tuple[str, ...] = ()) -> Any:
     """The points as a frame (or array) like the one that the model was fitted to."""
     if not isinstance(like, pd.DataFrame):
         return points.copy()
@@ -26,7 +36,8 @@ def rows_like(space: Space, points: np.ndarray, like: Any) -> Any:
         if str(name) in labelled:
             columns[name] = _words(space, points, labelled[str(name)], like[name])
         elif str(name) in space.position:
-            columns[name] = _numbers(points[:, space.position[str(name)]], like[name])
+            values = points[:, space.position[str(name)]]
+            columns[name] = _numbers(np.full(len(points), np.nan) if str(name) in gaps else values, like[name])
         else:  # a column that the model does not look at: any value will do
             columns[name] = pd.Series([like[name].iloc[0]] * len(points), dtype=like[name].dtype)
     return pd.DataFrame(columns)

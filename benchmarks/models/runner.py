@@ -127,7 +127,7 @@ def _answered(explainer: Explainer, given: Given, row: Any, points: int, limit: 
     if not isinstance(answer, Region):
         outcome = "none" if answer.status is Status.NONE_EXISTS else "unknown"
         return {**record, "outcome": outcome, "reason": answer.reason}
-    hit = attack(given, answer, getattr(explainer.model, "cuts", None), points)
+    hit = attack(given, answer, getattr(explainer.model, "cuts", None), points, row)
     fault = hit.fault or _shown(answer)
     return {
         **record, "outcome": "wrong" if hit.wrong else "faulty" if fault else "works", "distance": answer.distance,
