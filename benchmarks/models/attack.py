@@ -46,7 +46,7 @@ def attack(given: Given, region: Region, cuts: Any, points: int, row: Any = None
             asked, wrong = asked + len(part), wrong + int(bad.sum())
             if bad.any() and not first:
                 first = f"in a batch of {batch}: {_shown(part, int(np.flatnonzero(bad)[0]), given)}"
-    sampled, bad_samples, odd = _samples(given, region)
+    sampled, bad_samples, odd = _samples(given, region, gaps)
     first = first or odd if bad_samples else first
     return Attacked(asked + sampled, wrong + bad_samples, first, fault or ("" if bad_samples else odd))
 
@@ -61,15 +61,15 @@ def _members(region: Region, cuts: Any, points: int, seed: int) -> np.ndarray:
     return np.concatenate([hostile, region.body.sample(points - len(hostile), seed + 1)])
 
 
-def _samples(given: Given, region: Region) -> tuple[int, int, str]:
+def _samples(given: Given, region: Region, gaps: tuple[str, ...]) -> tuple[int, int, str]:
     """What a newcomer does first: predict what ``region.sample`` returns."""
     try:
-        return _sampled(given, region)
+        return _sampled(given, region, gaps)
     except Exception as error:  # the points that were asked before this still count
         return 0, 0, f"predict(region.sample({SAMPLED})) raises {type(error).__name__}: {error}"
 
 
-def _sampled(given: Given, region: Region) -> tuple[int, int, str]:
+def _sampled(given: Given, region: Region, gaps: tuple[str, ...]) -> tuple[int, int, str]:
     sample = region.sample(SAMPLED)
     rows = sample if hasattr(given.X, "columns") else sample.to_numpy().copy()
     if hasattr(given.X, "columns") and list(map(str, sample.columns)) == list(map(str, given.X.columns)):
@@ -77,6 +77,9 @@ def _sampled(given: Given, region: Region) -> tuple[int, int, str]:
     bad = ~given.is_good(given.outputs(rows))
     if bad.any():
         return SAMPLED, int(bad.sum()), f"of region.sample: {_shown(rows, int(np.flatnonzero(bad)[0]), given)}"
+    filled = [name for name in gaps if not sample[name].isna().all()]
+    if filled:
+        return SAMPLED, 0, f"region.sample fills in {filled}, which the row lacks"
     if not region.contains(sample).all():
         return SAMPLED, 0, "region.contains denies a row of region.sample"
     return SAMPLED, 0, ""

@@ -92,7 +92,7 @@ def cases() -> list[Case]:
         family.either("PoissonRegressor", at_least(lambda: make_pipeline(StandardScaler(), PoissonRegressor())), "PoissonRegressor", "Ridge|LinearRegression|log"),
         family.either("BaggingRegressor", at_least(lambda: BaggingRegressor(n_estimators=20, random_state=0)), "BaggingRegressor", "RandomForestRegressor|forest"),
         family.either("VotingRegressor", at_least(lambda: VotingRegressor([("a", Ridge()), ("b", LinearRegression())])), "VotingRegressor", "one of|single|forest|Ridge"),
-        family.either("AdaBoostRegressor", at_least(lambda: AdaBoostRegressor(random_state=0)), "AdaBoostRegressor", "boost|forest"),
+        family.either("AdaBoostRegressor", at_least(lambda: AdaBoostRegressor(random_state=0)), "AdaBoostRegressor", "GradientBoosting|forest"),
         family.either("TransformedTargetRegressor(log)", at_least(lambda: logged), "TransformedTargetRegressor", "regressor_|inner|log"),
         family.refuses("without a number", lambda: fit(Ridge(), _numbers(), good=lambda told: told >= ENOUGH), *unsaid),
         family.refuses("KNeighborsRegressor", at_least(KNeighborsRegressor), "KNeighborsRegressor", "tree|forest|boost"),
