@@ -27,9 +27,9 @@ class Attacked:
 def attack(given: Given, region: Region, cuts: Any, points: int, row: Any = None, seed: int = 0) -> Attacked:
     """Ask ``points`` rows of the region in large batches, some of them again in sevens and alone."""
     inner = _members(region, cuts, points, seed)
-    gaps = gaps_of(region, row)
+    gaps, odd_gaps = gaps_of(region, row)
     asked, wrong, first = 0, 0, ""
-    fault = None
+    fault: str | None = odd_gaps
     for start in range(0, len(inner), BATCH):
         rows = rows_like(region.space, inner[start : start + BATCH], given.X, gaps)
         bad = ~given.is_good(given.outputs(rows))

@@ -16,14 +16,20 @@ import pandas as pd
 from elbowroom import Region, Space
 
 
-def gaps_of(region: Region, row: Any) -> tuple[str, ...]:
-    """The columns of numbers that are missing in every row of the region: those that the row asked about lacks, unless
-    the answer fills them in."""
-    if not isinstance(row, pd.Series):
-        return ()
-    empty = [str(name) for name, value in row.items() if pd.isna(value) and str(name) in region.space.position]
-    kept = getattr(region, "missing", None)
-    return tuple(empty) if kept is None else tuple(name for name in empty if name in kept)
+def gaps_of(region: Region, row: Any) -> tuple[tuple[str, ...], str]:
+    """The columns of numbers that are missing in every row of the region, and what is odd about them: a gap of the row
+    that was asked about stays one unless the space allows to fill it in."""
+    empty = row.index[row.isna()].map(str) if isinstance(row, pd.Series) else ()
+    numbers = [name for name in empty if name in region.space.position]
+    kept = [name for name in numbers if _value(region.space.features[region.space.position[name]].missing) == "keep"]
+    lost = sorted(set(kept) - set(region.missing))
+    invented = sorted(set(region.missing) - set(numbers))
+    odd = f"the region does not say that {lost} is missing in its rows" if lost else ""
+    return tuple(region.missing), odd or (f"the region says that {invented} is missing" if invented else "")
+
+
+def _value(word: Any) -> str:
+    return str(getattr(word, "value", word))
 
 
 def rows_like(space: Space, points: np.ndarray, like: Any, gaps: tuple[str, ...] = ()) -> Any:
