@@ -91,6 +91,10 @@ READERS: dict[tuple[str, str], Entry] = {
     ("sklearn", "GradientBoostingClassifier"): Entry("sklearn_boosting", "read_gradient_boosting"),
     ("sklearn", "HistGradientBoostingClassifier"): Entry("sklearn_boosting", "read_histogram_boosting"),
     ("sklearn", "MLPClassifier"): Entry("sklearn_network", "read_network"),
+    ("xgboost", "XGBClassifier"): Entry("xgboost_models", "read_classifier"),
+    ("xgboost", "XGBRFClassifier"): Entry("xgboost_models", "read_classifier"),
+    ("xgboost", "Booster"): Entry("xgboost_models", "read_booster"),
+    ("elbowroom", "XGBoostFile"): Entry("xgboost_files", "read_file"),
     ("obliquetree", "Classifier"): Entry("obliquetree_trees", "read_classifier"),
 }
 

@@ -94,6 +94,7 @@ class TreeMargins:
 def contrast(info: ModelInfo, target: int, probability: float | None) -> Contrast:
     """Rows of score differences that must be positive for the target class (or for its probability to reach tau)."""
     n_classes = len(info.classes)
+    eps = EPS32 if info.single else EPS
     if info.decision is not Decision.ARGMAX:
         sign = 1.0 if target == 1 else -1.0
         threshold, tie, slack = 0.0, (info.decision is Decision.NONNEGATIVE) == (target == 1), info.evaluation_error
@@ -101,7 +102,7 @@ def contrast(info: ModelInfo, target: int, probability: float | None) -> Contras
             # p_t >= tau  <=>  sign * score >= log(tau / (1 - tau)); the computed p is off by a few roundings,
             # which a slack of 8 eps / (tau (1 - tau)) in the score outweighs.
             threshold, tie = float(np.log(probability) - np.log1p(-probability)), True
-            slack += 8 * EPS * (1.0 / (probability * (1.0 - probability)) + abs(threshold))
+            slack += 8 * eps * (1.0 / (probability * (1.0 - probability)) + abs(threshold))
         return Contrast(np.array([[sign]]), np.array([threshold]), (tie,), np.array([slack]), (1 - target,))
     if probability is not None:
         if info.link is Link.IDENTITY:
@@ -114,7 +115,7 @@ def contrast(info: ModelInfo, target: int, probability: float | None) -> Contras
         threshold = float(np.log(probability) - np.log1p(-probability))
         row = np.full((1, 2), -1.0)
         row[0, target] = 1.0
-        slack = info.evaluation_error + 8 * EPS * (1.0 / (probability * (1.0 - probability)) + abs(threshold))
+        slack = info.evaluation_error + 8 * eps * (1.0 / (probability * (1.0 - probability)) + abs(threshold))
         return Contrast(row, np.array([threshold]), (True,), np.array([slack]), (1 - target,))
     rivals = tuple(j for j in range(n_classes) if j != target)
     matrix = np.zeros((len(rivals), n_classes))
