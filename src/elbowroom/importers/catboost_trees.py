@@ -27,7 +27,7 @@ from elbowroom.importers.preprocessing import Preprocessing
 from elbowroom.importers.tree_builder import TreeBuilder
 from elbowroom.models.base import Decision, Label, Link, ModelInfo
 from elbowroom.models.trees import TreeEnsemble
-from elbowroom.numerics import EPS, Bools, Floats, Ints, products_are_exact
+from elbowroom.numerics import EPS, Bools, Floats, Ints, gamma, products_are_exact
 from elbowroom.visible import listed
 
 __all__ = ["columns", "predict", "raw_scores", "read_classifier", "read_sum"]
@@ -133,14 +133,14 @@ def read_classifier(model: Any, preprocessing: Preprocessing) -> TreeEnsemble:
             f"this {type(model).__name__} was fitted with the loss {loss or 'of another library'!r} and has {len(classes)} "
             f"classes with {description.bias.size} scores; classifiers are read with {listed([*_ONE_SCORE, *_SCORE_PER_CLASS])}"
         )
-    link, decision, shift, error = links[loss], Decision.ARGMAX, 0.0, 0.0
+    link, decision, shift, error = links[loss], Decision.ARGMAX, 0.0, scaling_error(description)
     if description.bias.size == 1:
         decision, shift = Decision.POSITIVE, -logit(description.threshold)
     if shift:  # p = 1 / (1 + exp(-(score - shift))): no link says that
-        link, error = Link.NONE, 4 * EPS * abs(shift)
+        link, error = Link.NONE, error + 4 * EPS * abs(shift)
     info = ModelInfo(
         preprocessing.names, classes, decision, link, preprocessing.source_name(model), error,
-        fused_products=not _exact_scale(description),
+        fused_products=error > 0.0,
     )  # fmt: skip
     return read_sum(description, hashes, info, preprocessing, shift)
 
@@ -195,8 +195,8 @@ def read_sum(
         _add(builder, nodes, hashes, description.scale)
     for constant in (description.bias, np.full(description.bias.size, shift)):
         if constant.any() or not description.trees:
-            leaf = np.zeros(1, dtype=np.int64)
-            builder.add(leaf, leaf, leaf, leaf, np.ones(1, dtype=np.bool_), constant[None])
+            none, leaf = np.zeros(1, dtype=np.int64), np.ones(1, dtype=np.bool_)
+            builder.add(none, none, none, none, leaf, constant[None], missing_left=leaf)
     return builder.build(info, preprocessing, float32_not_above, np.zeros(description.bias.size))
 
 
@@ -205,8 +205,12 @@ def float32_not_above(x: Floats, border: Floats) -> Bools:
         return np.asarray(x.astype(np.float32) <= border.astype(np.float32))
 
 
-def _exact_scale(description: Description) -> bool:
-    return all(products_are_exact(description.scale, tree.value) for tree in description.trees)
+def scaling_error(description: Description) -> float:
+    """What it may change that every leaf is multiplied by the scale, and not their sum; 0 where no product is rounded."""
+    if all(products_are_exact(description.scale, tree.value) for tree in description.trees):
+        return 0.0
+    size = sum(np.abs(tree.value).max(axis=0) for tree in description.trees) * abs(description.scale)
+    return float(2 * gamma(len(description.trees) + 8) * (size + np.abs(description.bias)).max())
 
 
 def _add(builder: TreeBuilder, nodes: Nodes, hashes: Mapping[int, Ints], scale: float) -> None:

@@ -122,6 +122,8 @@ READERS: dict[tuple[str, str], Entry] = {
     ("sklearn", "HistGradientBoostingRegressor"): Entry("sklearn_regression", "read_histogram_boosting"),
     ("sklearn", "MLPRegressor"): Entry("sklearn_regression", "read_network"),
     ("sklearn", "TransformedTargetRegressor"): Entry("sklearn_transformed", "read_transformed"),
+    ("catboost", "CatBoostClassifier"): Entry("catboost_trees", "read_classifier"),
+    ("catboost", "CatBoost"): Entry("catboost_trees", "read_classifier"),
 }
 
 # Containers: ``unfold(model, preprocessing) -> (inner model, longer preprocessing)``.
