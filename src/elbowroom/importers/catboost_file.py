@@ -13,18 +13,29 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
 from elbowroom.disk import read_whole, scratch, write_whole
 from elbowroom.errors import InputError, UnsupportedModel
+from elbowroom.importers import catboost_trees
 from elbowroom.importers.catboost_json import parse
 from elbowroom.importers.catboost_model import Description, Nested, Split, Symmetric
+from elbowroom.importers.inputs import Columns
+from elbowroom.importers.preprocessing import Preprocessing
+from elbowroom.models.trees import TreeEnsemble
+from elbowroom.numerics import Floats
+from elbowroom.problem.labels import Category
 from elbowroom.visible import brief
 
+__all__ = ["CatBoostFile", "categorical", "columns", "holds_catboost", "predict", "raw_scores", "read_file"]
+
 BINARY: Final = b"CBM1"
+_HEAD: Final = 64  # bytes within which the first key of the document stands
 MOST_BYTES: Final = 1_000_000_000
 _SECONDS: Final = 120  # for a program that converts a file
 _BYTES: Final = 1 << 34
@@ -43,10 +54,17 @@ model.save_model(sys.argv[2], format="json")
 """
 
 
+def holds_catboost(content: bytes) -> bool:
+    """True if the bytes look like a CatBoost model, by their beginning; its JSON names the features first."""
+    return content.startswith(BINARY) or (content[:1] == b"{" and b'"features_info"' in content[:_HEAD])
+
+
 class CatBoostFile:
-    """``CatBoostFile(path).model`` is a CatBoostClassifier, or a CatBoostRegressor where the model has no classes."""
+    """A model in a .cbm or .json file; ``model`` is the library's own object: a CatBoostClassifier, or a CatBoostRegressor
+    where there are no classes."""
 
     def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
         content = read_whole(path, MOST_BYTES)
         require_library(path)
         try:
@@ -54,6 +72,29 @@ class CatBoostFile:
             self.model = loaded(self.description)
         except UnsupportedModel as error:
             raise UnsupportedModel(f"{path}: {error}") from None
+
+    def predict(self, table: Any) -> npt.NDArray[Any]:
+        return predict(self, table)
+
+
+def columns(file: CatBoostFile, known: Mapping[str, tuple[Category, ...]]) -> Columns:
+    return catboost_trees.columns(file.model, known)
+
+
+def categorical(file: CatBoostFile) -> tuple[int, ...]:
+    return catboost_trees.categorical(file.model)
+
+
+def predict(file: CatBoostFile, table: Any) -> npt.NDArray[Any]:
+    return catboost_trees.predict(file.model, table)
+
+
+def raw_scores(file: CatBoostFile, table: Any) -> Floats:
+    return catboost_trees.raw_scores(file.model, table)
+
+
+def read_file(file: CatBoostFile, preprocessing: Preprocessing) -> TreeEnsemble:
+    return catboost_trees.read_classifier(file.model, preprocessing)
 
 
 def require_library(path: str | Path) -> None:

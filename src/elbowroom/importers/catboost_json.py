@@ -8,8 +8,6 @@ every array must have the length that the others ask for.
 from __future__ import annotations
 
 import json
-import math
-import re
 from itertools import pairwise
 from typing import Any, Final
 
@@ -17,6 +15,7 @@ import numpy as np
 
 from elbowroom.errors import UnsupportedModel
 from elbowroom.importers.catboost_checks import CURE, items, number, one_of, refuse, single, table, whole
+from elbowroom.importers.catboost_info import class_params_of, loss_of, scale_and_bias_of, threshold_of
 from elbowroom.importers.catboost_model import (
     HASHES,
     SIDE_OF_NAN,
@@ -29,15 +28,10 @@ from elbowroom.importers.catboost_model import (
     Symmetric,
     Tree,
 )
-from elbowroom.numerics import Floats
 from elbowroom.visible import listed
 
 DEEPEST: Final = 16  # splits of a symmetric tree; the library itself allows no more
 DEEPEST_NESTED: Final = 400  # below the limit of Python's own JSON reader
-_LABELS: Final[dict[str, tuple[type, ...]]] = {
-    "Integer": (int,), "Float": (int, float), "String": (str,), "Boolean": (bool,),
-}  # fmt: skip
-_WORD: Final = re.compile(r"[\w.+-]{0,60}", re.ASCII)
 _KINDS: Final = ("FloatFeature", "OneHotFeature")
 
 
@@ -49,6 +43,8 @@ def parse(content: bytes | str) -> Description:
         raise UnsupportedModel(f"this is no JSON model of CatBoost ({error}); {CURE}") from None
     try:
         return _described(table(data, "the file"))
+    except UnsupportedModel:
+        raise
     except (AttributeError, KeyError, TypeError) as error:  # something of another type where a table was expected
         raise UnsupportedModel(f"this CatBoost model is damaged ({error}); {CURE}") from None
 
@@ -57,9 +53,9 @@ def _described(data: dict[str, Any]) -> Description:
     given = table(data.get("features_info"), "features_info")
     _refuse_unreadable(given, data)
     features = _features(given)
-    scale, bias = _scale_and_bias(data.get("scale_and_bias"))
+    scale, bias = scale_and_bias_of(data.get("scale_and_bias"))
     info = table(data.get("model_info", {}), "model_info")
-    loss, params = _loss(info)
+    loss, params = loss_of(info)
     return Description(
         features=features,
         trees=_trees(data, features.splits, bias.size),
@@ -67,9 +63,9 @@ def _described(data: dict[str, Any]) -> Description:
         bias=bias,
         loss=loss,
         loss_params=params,
-        threshold=_threshold(info),
+        threshold=threshold_of(info),
         hashes=_hashes(given),
-        class_params=_class_params(info, bias.size),
+        class_params=class_params_of(info, bias.size),
     )
 
 
@@ -202,53 +198,3 @@ def _split(given: object, where: str, splits: tuple[Split, ...]) -> Split:
     if not same:
         refuse(where, "names another border or category than its split_index")
     return split
-
-
-# ---- what follows the sum --------------------------------------------------------------------------------------------
-def _scale_and_bias(given: object) -> tuple[float, Floats]:
-    pair = items(given, "scale_and_bias")
-    if len(pair) != 2:
-        refuse("scale_and_bias", f"holds {len(pair)} entries")
-    bias = pair[1] if isinstance(pair[1], list) else [pair[1]]
-    if not bias:
-        refuse("scale_and_bias[1]", "is empty")
-    return number(pair[0], "scale_and_bias[0]"), np.array([number(b, "scale_and_bias[1]") for b in bias])
-
-
-def _loss(info: dict[str, Any]) -> tuple[str, dict[str, str]]:
-    """Name and parameters of the loss: plain words and numbers."""
-    where = "model_info.params.loss_function"
-    params = table(info.get("params", {}), "model_info.params")
-    loss = table(params.get("loss_function", {}), where)
-    given = table(loss.get("params", {}), f"{where}.params")
-    words = [str(loss.get("type", "")), *given, *map(str, given.values())]
-    if not all(_WORD.fullmatch(word) for word in words):
-        refuse(where, f"is {loss!r}")
-    return words[0], {key: str(value) for key, value in given.items()}
-
-
-def _threshold(info: dict[str, Any]) -> float:
-    text = info.get("binclass_probability_threshold", "0.5")
-    try:
-        threshold = float(text)
-    except (TypeError, ValueError):
-        threshold = math.nan
-    if not 0.0 < threshold < 1.0:
-        refuse("model_info.binclass_probability_threshold", f"is {text!r}")
-    return threshold
-
-
-def _class_params(info: dict[str, Any], scores: int) -> dict[str, Any] | None:
-    """Names and kind of the classes; the library counts them 0, 1, ... itself."""
-    if info.get("class_params") is None:
-        return None
-    given, where = table(info["class_params"], "model_info.class_params"), "model_info.class_params"
-    names = items(given.get("class_names", []), f"{where}.class_names")
-    kind = one_of(_LABELS, given.get("class_label_type", "Integer"), f"{where}.class_label_type")
-    if any(type(name) not in _LABELS[kind] for name in names):
-        refuse(f"{where}.class_names", f"are no labels of the kind {kind!r}")
-    order = items(given.get("class_to_label", []), f"{where}.class_to_label")
-    count = max(scores, 2)
-    if len(set(names)) != len(names) or len(names) not in (0, count) or order != list(range(count)):
-        refuse(where, f"does not name {count} classes")
-    return {"class_label_type": kind, "class_names": names, "class_to_label": order, "classes_count": 0}

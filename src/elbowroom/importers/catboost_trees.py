@@ -25,12 +25,13 @@ from elbowroom.importers.catboost_nodes import Nodes, of_nested, of_symmetric
 from elbowroom.importers.inputs import Column, Columns
 from elbowroom.importers.preprocessing import Preprocessing
 from elbowroom.importers.tree_builder import TreeBuilder
-from elbowroom.models.base import Decision, Label, Link, ModelInfo
+from elbowroom.models.base import Decision, Link, ModelInfo
 from elbowroom.models.trees import TreeEnsemble
 from elbowroom.numerics import EPS, Bools, Floats, Ints, gamma, products_are_exact
+from elbowroom.problem.labels import Category
 from elbowroom.visible import listed
 
-__all__ = ["columns", "predict", "raw_scores", "read_classifier", "read_sum"]
+__all__ = ["categorical", "columns", "predict", "raw_scores", "read_classifier", "read_sum"]
 
 MOST_LEAVES: Final = 2**21
 _ONE_SCORE: Final = {"Logloss": Link.LOGISTIC, "CrossEntropy": Link.LOGISTIC, "Focal": Link.LOGISTIC}
@@ -38,16 +39,22 @@ _SCORE_PER_CLASS: Final = {"MultiClass": Link.SOFTMAX, "MultiClassOneVsAll": Lin
 
 
 # ---- columns ---------------------------------------------------------------------------------------------------------
-def columns(model: Any, known: Mapping[str, tuple[Label, ...]] | None = None) -> Columns:
+def columns(model: Any, known: Mapping[str, tuple[Category, ...]] | None = None) -> Columns:
     """Names of the columns, and the categories that the caller knows. Columns 0, 1, ... are columns without names."""
     require_fitted(model)
     names = [str(name) for name in model.feature_names_]
     _refuse_text(model, names)
     own = names != [str(i) for i in range(len(names))]
     names = names if own else [f"x{i}" for i in range(len(names))]
-    categorical = set(model.get_cat_feature_indices())
-    found = [Column(n, _categories(n, known or {}) if i in categorical else None) for i, n in enumerate(names)]
+    labelled = categorical(model)
+    found = [Column(n, _categories(n, known or {}) if i in labelled else None) for i, n in enumerate(names)]
     return Columns(tuple(found), own)
+
+
+def categorical(model: Any) -> tuple[int, ...]:
+    """Positions of the columns that hold categories, be they text or whole numbers."""
+    require_fitted(model)
+    return tuple(sorted(int(j) for j in model.get_cat_feature_indices()))
 
 
 def require_fitted(model: Any) -> None:
@@ -67,19 +74,19 @@ def _refuse_text(model: Any, names: list[str]) -> None:
             )
 
 
-def _categories(name: str, known: Mapping[str, tuple[Label, ...]]) -> tuple[Label, ...]:
+def _categories(name: str, known: Mapping[str, tuple[Category, ...]]) -> tuple[Category, ...]:
     labels = known.get(name)
     if not labels:
         raise InputError(
             f"column {name!r} of this CatBoost model holds categories, of which the model keeps no names; say which there are "
-            "with a table of rows or a Space that has this column as a categorical one"
+            f"with the table: Explainer(model, X), or Space.from_frame(X, categorical=[{name!r}])"
         )
     for label in labels:
         text_of(label, name)
     return labels
 
 
-def text_of(label: Label, column: str) -> str:
+def text_of(label: Category, column: str) -> str:
     """The text that the library makes of a category: it takes text and whole numbers, and counts True as 1."""
     if isinstance(label, str):
         return label
@@ -150,7 +157,7 @@ def exported(model: Any, preprocessing: Preprocessing) -> tuple[Description, dic
     require_fitted(model)
     takes = preprocessing.takes or ()
     names = list(model.feature_names_)
-    labels = {int(j): takes[j].categories or () for j in model.get_cat_feature_indices()}
+    labels = {j: takes[j].categories or () for j in categorical(model)}
     texts = {j: [text_of(label, names[j]) for label in known] for j, known in labels.items()}
     with scratch() as folder:
         path = folder / "model.json"
