@@ -54,6 +54,11 @@ class Entry:
         ask = self._optional("codes")
         return {} if ask is None else ask(model)
 
+    def categorical(self, model: object) -> tuple[int, ...]:
+        """Positions of columns that the model takes for categories, where a table cannot tell: they may be whole numbers."""
+        ask = self._optional("categorical")
+        return () if ask is None else ask(model)
+
     @property
     def predict(self) -> Callable[[Any, Any], Any] | None:
         """How to ask a model without a ``predict`` of its own for labels."""
@@ -129,6 +134,9 @@ READERS: dict[tuple[str, str], Entry] = {
     ("lightgbm", "LGBMClassifier"): Entry("lightgbm_trees", "read_classifier"),
     ("lightgbm", "Booster"): Entry("lightgbm_trees", "read_booster"),
     ("elbowroom", "LightGBMFile"): Entry("lightgbm_trees", "read_booster"),
+    ("catboost", "CatBoostClassifier"): Entry("catboost_trees", "read_classifier"),
+    ("catboost", "CatBoost"): Entry("catboost_trees", "read_classifier"),
+    ("elbowroom", "CatBoostFile"): Entry("catboost_file", "read_file"),
 }
 
 # Containers: ``unfold(model, preprocessing) -> (inner model, longer preprocessing)``.
@@ -180,6 +188,11 @@ def entry_of(model: object) -> Entry:
 def columns_of(model: object, known: Known) -> Columns:
     """What the outermost original expects as input."""
     return entry_of(model).columns(model, known)
+
+
+def categorical_of(model: object) -> tuple[int, ...]:
+    """Positions of raw columns that the outermost original takes for categories although they may look like numbers."""
+    return entry_of(model).categorical(model)
 
 
 def unfold(model: object, preprocessing: Preprocessing) -> tuple[object, Preprocessing]:
