@@ -50,7 +50,7 @@ _NOISE = 1e-9  # losses below this share of the largest possible one are noise
 _LEAST_WEIGHT = 1e-12  # of a neuron without slope, against the largest: ties are broken by size
 _OUTSIDE = 1e-9  # relative: how far outside its intervals a relaxed point must lie to contradict them
 _OUT_OF_TIME = "a limit was reached before every part of the region was judged"
-_ON_THE_BOUNDARY = "a point of the region lies within rounding of the boundary of the class"
+_ON_THE_BOUNDARY = "a point of the region lies within rounding of the boundary of what is wanted"
 
 
 class _Unsettled(Exception):  # noqa: N818 - an outcome, not an error

@@ -70,12 +70,11 @@ def single_class(
     """A model with a single class gives it to every input."""
     if not isinstance(room, Room):
         raise InputError(f"room={room!r}: give Box(...), Ball(...) or Diamond(...)")
-    factual, missing = space.without_missing(space.row(row, allow_missing=True))
     return NoRegion(
         status=Status.NONE_EXISTS,
         reason=f"the model has only the class {model.info.classes[0]!r}, so no input gets another one",
         space=space,
-        factual_values=factual,
+        factual_values=space.without_missing(space.row(row, allow_missing=True))[0],
         target=Target(None),
         room=room,
         metric=Distance.parse(distance),
@@ -85,5 +84,4 @@ def single_class(
         predicted=model.info.classes[0],
         source=model.info.source,
         origin=origin,
-        missing=missing,
     )

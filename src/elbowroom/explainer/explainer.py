@@ -84,7 +84,15 @@ class Explainer:
 
     def _for_row(self, row: object, what: str = "row") -> Explainer:
         """Who answers for a row: this explainer, or the one for the numbers that the row lacks."""
+        if isinstance(row, Region):
+            self._same_columns(row)
+            return self.for_missing(row.missing)
         return self.for_missing(self._space.without_missing(self._space.row(row, what, allow_missing=True))[1])
+
+    def _point(self, row: object, what: str, space: Space | None = None) -> Floats:
+        """A row as inner floats, with 0 in place of the numbers that all rows of this explainer lack."""
+        space = space or self._space
+        return space.without_missing(space.row(row, what, allow_missing=bool(self._missing)))[0]
 
     # ---- the closest region -------------------------------------------------------------------------------------------
     def explain(
@@ -218,20 +226,19 @@ class Explainer:
         in `explain`; without it, immutable features stay at the centre's value and the others move both ways.
         """
         seconds = seconds_of(time_limit)
-        able = self._for_center(center)
+        able = self._for_row(center, "center")
         if able is not self:
             return able.certify(center, room, target, factual=factual, time_limit=time_limit)
         if isinstance(center, Region):
-            self._same_columns(center)
             if room is None and target is None:
                 return certify(self.model, center.target, center.body, seconds)
             target = center.target if target is None else target
             factual = center.inner_row if factual is None else factual
-            center = with_missing(center.space, center.body.center, center.missing)
+            center = with_missing(center.space, center.body.center, self._missing)
         if room is None:
             raise InputError("certify needs a room, for example certify(point, Box(0.05))")
-        point = self._present(center, "center")
-        problem = self._about(point, room, target, None if factual is None else self._present(factual, "factual"))
+        point = self._point(center, "center")
+        problem = self._about(point, room, target, None if factual is None else self._point(factual, "factual"))
         if ((point < problem.lower) | (point > problem.upper)).any():
             raise self._outside(point, problem)
         return certify(self.model, problem.target, problem.body(point), seconds)
@@ -257,20 +264,6 @@ class Explainer:
         row = with_missing(space, factual, self._missing)
         return RecourseProblem.ask(self.model, space, row, room, target, allow_missing=bool(self._missing))
 
-    def _for_center(self, center: object, what: str = "center") -> Explainer:
-        """Who judges a centre: the explainer for the numbers that it lacks."""
-        return self.for_missing(center.missing) if isinstance(center, Region) else self._for_row(center, what)
-
-    def _present(self, row: object, what: str) -> Floats:
-        """A row that lacks what the rows of this explainer lack, with 0 there."""
-        values, missing = self._space.without_missing(self._space.row(row, what, allow_missing=True))
-        if missing != self._missing:
-            raise InputError(
-                f"{what}: the numbers {listed(missing)} are missing there, and {listed(self._missing)} in the rest of the "
-                "question; centre and factual must lack the same"
-            )
-        return values
-
     # ---- the largest room around a point -----------------------------------------------------------------------------
     def radius(
         self, point: object, norm: str = "linf", target: object = None, *, time_limit: float = 60.0
@@ -287,16 +280,14 @@ class Explainer:
         able = self._for_row(point, "point")
         if able is not self:
             return able.radius(point, norm, target, time_limit=time_limit)
-        values = self._present(point, "point")
+        values = self._point(point, "point")
         problem = self._about(values, ROOM_OF_NORM[norm](1.0), target, None)
         shape, clock = problem.walls.shape, Clock(seconds)
 
         def accept(body: Body, seconds: float, looks: float) -> Verdict:
             return certify(self.model, problem.target, body, seconds, looks)
 
-        still = tuple(replace(f, immutable=f.immutable or f.name in self._missing) for f in self._space.features)
-        space = replace(self._space, features=still)
-        return largest_radius(self.model, space, values, problem.target, shape, accept, clock)
+        return largest_radius(self.model, self._space, values, problem.target, shape, accept, clock)
 
     # ---- Gaussian slips ---------------------------------------------------------------------------------------------
     def probability_kept(
@@ -321,23 +312,22 @@ class Explainer:
         from elbowroom.certify.slips import Slip
 
         seconds, width = seconds_of(time_limit), parse_tolerance(tolerance)
-        able = self._for_center(center)
+        able = self._for_row(center, "center")
         if able is not self:
             return able.probability_kept(
                 center, sigma, target, factual=factual, tolerance=tolerance, time_limit=time_limit
             )
         space, room = self._space, None
         if isinstance(center, Region):
-            self._same_columns(center)
             if target is None and factual is None and center.certificate.fingerprint == self.model.fingerprint:
                 room = center.body  # certified for this model and this target, within these limits
             target = center.target if target is None else target
             factual = center.inner_row if factual is None else factual
-            space, center = center.space, with_missing(center.space, center.body.center, center.missing)
-        point = self._present(center, "center")
+            space, center = center.space, with_missing(center.space, center.body.center, self._missing)
+        point = self._point(center, "center", space)
         spread = per_column(checked_radius(sigma, "sigma", needed=True), space, "sigma")
         problem = self._about(
-            point, Box(0.0), target, None if factual is None else self._present(factual, "factual"), space
+            point, Box(0.0), target, None if factual is None else self._point(factual, "factual", space), space
         )
         if ((point < problem.lower) | (point > problem.upper)).any():
             raise self._outside(point, problem)
@@ -356,25 +346,18 @@ class Explainer:
         seconds = seconds_of(time_limit)
         if not isinstance(region, Region):
             raise InputError(f"widen takes a Region, not {type(region).__name__}; use certify or radius for a point")
-        able = self.for_missing(region.missing)
+        able = self._for_row(region)
         if able is not self:
             return able.widen(region, order=order, time_limit=time_limit)
-        self._same_columns(region)
         if not region.is_box:
             raise InputError(
                 f"a {region.body.shape.value} has no sides that could grow one by one; "
                 "ask with room=Box(...) and widen that answer"
             )
         problem = RecourseProblem.ask(
-            self.model,
-            region.space,
-            region.inner_row,
-            region.room,
-            region.target,
-            region.metric,
-            region.rules,
-            allow_missing=bool(region.missing),
-        )
+            self.model, region.space, region.inner_row, region.room, region.target, region.metric, region.rules,
+            allow_missing=bool(self._missing),
+        )  # fmt: skip
 
         def accept(body: Body, seconds: float, looks: float) -> Verdict:
             return certify(self.model, problem.target, body, seconds, looks)

@@ -54,6 +54,11 @@ class Entry:
         ask = self._optional("codes")
         return {} if ask is None else ask(model)
 
+    def categorical(self, model: object) -> tuple[int, ...]:
+        """Positions of columns that the model takes for categories, where a table cannot tell: they may be whole numbers."""
+        ask = self._optional("categorical")
+        return () if ask is None else ask(model)
+
     @property
     def predict(self) -> Callable[[Any, Any], Any] | None:
         """How to ask a model without a ``predict`` of its own for labels."""
@@ -91,8 +96,12 @@ READERS: dict[tuple[str, str], Entry] = {
     ("sklearn", "RandomForestClassifier"): _FOREST,
     ("sklearn", "ExtraTreesClassifier"): _FOREST,
     ("sklearn", "GradientBoostingClassifier"): Entry("sklearn_boosting", "read_gradient_boosting"),
-    ("sklearn", "HistGradientBoostingClassifier"): Entry("sklearn_boosting", "read_histogram_boosting"),
+    ("sklearn", "HistGradientBoostingClassifier"): Entry("sklearn_histogram", "read_histogram_boosting"),
     ("sklearn", "MLPClassifier"): Entry("sklearn_network", "read_network"),
+    ("xgboost", "XGBClassifier"): Entry("xgboost_models", "read_classifier"),
+    ("xgboost", "XGBRFClassifier"): Entry("xgboost_models", "read_classifier"),
+    ("xgboost", "Booster"): Entry("xgboost_models", "read_booster"),
+    ("elbowroom", "XGBoostFile"): Entry("xgboost_files", "read_file"),
     ("obliquetree", "Classifier"): Entry("obliquetree_trees", "read_classifier"),
     ("sklearn", "LinearRegression"): _LINEAR_VALUES,
     ("sklearn", "Ridge"): _LINEAR_VALUES,
@@ -119,9 +128,15 @@ READERS: dict[tuple[str, str], Entry] = {
     ("sklearn", "RandomForestRegressor"): Entry("sklearn_regression", "read_forest"),
     ("sklearn", "ExtraTreesRegressor"): Entry("sklearn_regression", "read_forest"),
     ("sklearn", "GradientBoostingRegressor"): Entry("sklearn_regression", "read_gradient_boosting"),
-    ("sklearn", "HistGradientBoostingRegressor"): Entry("sklearn_regression", "read_histogram_boosting"),
+    ("sklearn", "HistGradientBoostingRegressor"): Entry("sklearn_histogram", "read_histogram_regressor"),
     ("sklearn", "MLPRegressor"): Entry("sklearn_regression", "read_network"),
     ("sklearn", "TransformedTargetRegressor"): Entry("sklearn_transformed", "read_transformed"),
+    ("lightgbm", "LGBMClassifier"): Entry("lightgbm_trees", "read_classifier"),
+    ("lightgbm", "Booster"): Entry("lightgbm_trees", "read_booster"),
+    ("elbowroom", "LightGBMFile"): Entry("lightgbm_trees", "read_booster"),
+    ("catboost", "CatBoostClassifier"): Entry("catboost_trees", "read_classifier"),
+    ("catboost", "CatBoost"): Entry("catboost_trees", "read_classifier"),
+    ("elbowroom", "CatBoostFile"): Entry("catboost_file", "read_file"),
 }
 
 # Containers: ``unfold(model, preprocessing) -> (inner model, longer preprocessing)``.
@@ -173,6 +188,11 @@ def entry_of(model: object) -> Entry:
 def columns_of(model: object, known: Known) -> Columns:
     """What the outermost original expects as input."""
     return entry_of(model).columns(model, known)
+
+
+def categorical_of(model: object) -> tuple[int, ...]:
+    """Positions of raw columns that the outermost original takes for categories although they may look like numbers."""
+    return entry_of(model).categorical(model)
 
 
 def unfold(model: object, preprocessing: Preprocessing) -> tuple[object, Preprocessing]:

@@ -27,6 +27,7 @@ from elbowroom.present.numbers import below, exact
 from elbowroom.present.text import MOST_SPOKEN, claim_of, grid, outcome, rules_text, spoken, table_rows
 from elbowroom.present.unchecked import unchecked
 from elbowroom.result import Certificate, Counterexample, Inadmissible, NoRegion, Region, Undecided, Verdict
+from elbowroom.result.own_words import with_missing
 from elbowroom.result.schema import read_answer
 from elbowroom.result.status import NEAR_TIE
 from elbowroom.version import __version__
@@ -43,11 +44,12 @@ def check_region(
     finding."""
     answer = read_answer(region_path)
     model, digest = load_model_file(model_path, trust_pickle)
-    explainer = Explainer(model, answer.space).for_missing(answer.missing)
+    explainer = Explainer(model, answer.space)
     if explainer.space.names != answer.space.names or not same_categories(answer, explainer):
         raise InputError(
             f"{model_path}: the model has other columns or categories than the region; it was made for another model"
         )
+    explainer = explainer.for_missing(answer.missing)
     findings = [Finding(True, "the file was not changed by accident: seal, checksum and bounds fit each other")]
     model_found = same_model(answer, explainer, any_model)
     findings += [model_found, *same_file(answer, digest)]
@@ -167,7 +169,7 @@ def _sample(region: Region, explainer: Explainer) -> list[Finding]:
     tau = region.target.probability
     if tau is not None and tau <= 0.5:
         return []
-    labels = explainer.predict(region.body.sample(SAMPLED, seed=0))
+    labels = explainer.predict(with_missing(region.space, region.body.sample(SAMPLED, seed=0), region.missing))
     wrong = sum(not region.target.is_met(label) for label in labels)
     if wrong:
         return [Finding(False, f"the model itself disagrees at {wrong} of {SAMPLED} random points")]

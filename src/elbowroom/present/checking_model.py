@@ -57,7 +57,7 @@ def same_file(answer: Region | NoRegion, digest: str) -> list[Finding]:
 
 def derived(answer: Region | NoRegion, explainer: Explainer, is_it: bool) -> list[Finding]:
     """What the file says of the model and of its label (or value) for the factual, against what the model says."""
-    model, factual = explainer.model, answer.factual_values[None]
+    model, factual = explainer.model, answer.factual_values[None]  # 0 in place of what is missing
     with np.errstate(over="ignore", invalid="ignore"):  # the factual is the file's own
         read = model.info.says(model.scores(factual))[0]
         asked = explainer.predict(factual).reshape(-1)[0]
