@@ -11,13 +11,14 @@ import pandas as pd
 
 from elbowroom.errors import InputError
 from elbowroom.explainer import Explainer
-from elbowroom.importers import read_model
+from elbowroom.importers import categorical_of, columns_of
 from elbowroom.models import ModelInfo
 from elbowroom.present.files import feature_columns, load_model_file
 from elbowroom.present.numbers import about, below
 from elbowroom.present.tables import load_table
 from elbowroom.present.text import outcome
 from elbowroom.problem import AtMost, Room, Rule, Shape, Space, Target
+from elbowroom.problem.learning import categories_in
 from elbowroom.problem.rooms import room_of
 from elbowroom.result import NoRegion, RadiusResult, Region
 from elbowroom.result.own_words import plain_values
@@ -69,7 +70,7 @@ def read_question(
     table = load_table(data_path, large=large_table)
     if row >= len(table):
         raise InputError(f"--row {row}: {data_path} has {len(table)} rows; the last one is {len(table) - 1}")
-    names = read_model(model, replay=False).info.names
+    names = columns_of(model, categories_in(table)).names
     frame = feature_columns(table, names, labels or [], data_path)
     space = Space.from_frame(
         frame,
@@ -77,6 +78,7 @@ def read_question(
         increasing=increasing or [],
         decreasing=decreasing or [],
         integer=integer or [],
+        categorical=[str(frame.columns[j]) for j in categorical_of(model)],
         one_hot=dict(parse_group(text, frame) for text in one_hot) if one_hot else "auto",
         scale=scale,
         bounds=bounds,
