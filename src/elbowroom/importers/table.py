@@ -25,10 +25,11 @@ Known: TypeAlias = Mapping[str, tuple[Category, ...]]  # categories of raw colum
 
 @dataclass(frozen=True)
 class Entry:
-    """Where a class is read: a module of this package and the function in it."""
+    """Where a class is read: a module of this package and the function in it. What subclasses ``may`` replace is read, too."""
 
     module: str
     function: str
+    may: frozenset[str] = frozenset()
 
     def _attribute(self, name: str) -> Callable[..., Any]:
         found: Callable[..., Any] = getattr(importlib.import_module(f"elbowroom.importers.{self.module}"), name)
@@ -73,6 +74,13 @@ class Entry:
 _LINEAR = Entry("sklearn_linear", "read_linear")
 _FOREST = Entry("sklearn_trees", "read_forest")
 _TREE = Entry("sklearn_trees", "read_tree")
+# Torch modules have a forward each; the importer refuses every other way to change what a call computes.
+_TORCH = Entry(
+    "torch_network",
+    "read_module",
+    frozenset({"forward", "extra_repr", "reset_parameters", "_get_name", "_version", "__constants__", "__setstate__"})
+    | {"_load_from_state_dict", "_save_to_state_dict", "train", "eval", "__dir__", "__len__"},
+)
 
 READERS: dict[tuple[str, str], Entry] = {
     ("sklearn", "LogisticRegression"): Entry("sklearn_linear", "read_logistic"),
@@ -92,6 +100,8 @@ READERS: dict[tuple[str, str], Entry] = {
     ("sklearn", "HistGradientBoostingClassifier"): Entry("sklearn_boosting", "read_histogram_boosting"),
     ("sklearn", "MLPClassifier"): Entry("sklearn_network", "read_network"),
     ("obliquetree", "Classifier"): Entry("obliquetree_trees", "read_classifier"),
+    ("torch", "Sequential"): _TORCH,
+    ("torch", "Module"): _TORCH,
 }
 
 # Containers: ``unfold(model, preprocessing) -> (inner model, longer preprocessing)``.
@@ -122,8 +132,9 @@ def reader_of(model: object) -> Entry:
         raise UnsupportedModel(
             f"{type(model).__module__}.{name} cannot be read exactly{cure}. Supported: {', '.join(supported_models())}"
         )
-    refuse_overrides(model, known)
-    return READERS[key_of(known)]
+    entry = READERS[key_of(known)]
+    refuse_overrides(model, known, entry.may)
+    return entry
 
 
 def unfolder_of(model: object) -> Entry | None:
