@@ -36,7 +36,9 @@ class Arithmetic:
     def gamma(self, operations: int) -> float:
         bound = operations * self.unit
         if bound >= 0.01:
-            raise UnsupportedModel(f"a layer of {operations} inputs is too wide for {self.name}: its sums are not reliable")
+            raise UnsupportedModel(
+                f"a layer of {operations} inputs is too wide for {self.name}: its sums are not reliable"
+            )
         return bound / (1.0 - bound)
 
     def affine(self, weight: Floats, bias: Floats) -> Affine:
@@ -152,7 +154,9 @@ class Chain:
         last = self._collected()
         for k, layer in enumerate((*self._finished, last)):
             if not all(np.isfinite(array).all() for array in layer.arrays):
-                raise UnsupportedModel(f"{info.source}: the numbers of layer {k} are not finite, or too large to multiply out")
+                raise UnsupportedModel(
+                    f"{info.source}: the numbers of layer {k} are not finite, or too large to multiply out"
+                )
         return ReluNetwork(info, (*self._finished, last)) if self._finished else LinearModel(info, last)
 
     def _collected(self) -> Affine:

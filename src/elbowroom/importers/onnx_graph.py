@@ -87,7 +87,9 @@ class Graph:
             refuse(f"its input {only.name[:60]!r} is no table of float32 or float64 numbers")
         if only.name in self._producer:
             refuse(f"its input {only.name[:60]!r} is produced by a node; the file is damaged")
-        sizes = [int(d.dim_value) if d.WhichOneof("value") == "dim_value" else None for d in only.type.tensor_type.shape.dim]
+        sizes = [
+            int(d.dim_value) if d.WhichOneof("value") == "dim_value" else None for d in only.type.tensor_type.shape.dim
+        ]
         if len(sizes) != 2 or sizes[1] is None or not 0 < sizes[1] <= MOST_COLUMNS:
             refuse(f"its input has the shape {sizes}; (rows, columns) with a known number of columns is needed")
         batch = sizes[0] if sizes[0] is not None and sizes[0] > 0 else None

@@ -104,14 +104,20 @@ def _gemm(graph: Graph, chain: Chain, node: Any, moving: str) -> None:
         refuse(f"{shown(node)} transposes the rows")
     matrix = _matrix(graph, node, moving)
     chain.linear(matrix if graph.whole(node, "transB", 0) else matrix.T)
-    bias = _vector(graph, chain, node, node.input[2]) if len(node.input) > 2 and node.input[2] else np.zeros(chain.width)
+    bias = (
+        _vector(graph, chain, node, node.input[2]) if len(node.input) > 2 and node.input[2] else np.zeros(chain.width)
+    )
     chain.scale(np.full(chain.width, alpha), beta * bias, np.abs(beta * bias), 4)
 
 
 def _vector(graph: Graph, chain: Chain, node: Any, name: str) -> Floats:
     """A constant that is the same for all rows: one number, or one per column."""
     found = graph.numbers(name, node)
-    if found.ndim > 2 or (found.ndim == 2 and found.shape[0] != 1) or found.shape[-1:] not in ((), (1,), (chain.width,)):
+    if (
+        found.ndim > 2
+        or (found.ndim == 2 and found.shape[0] != 1)
+        or found.shape[-1:] not in ((), (1,), (chain.width,))
+    ):
         refuse(f"{shown(node)} has a constant of shape {found.shape} for {chain.width} columns")
     return np.array(np.broadcast_to(found.reshape(-1) if found.ndim else found, (chain.width,)))
 
@@ -152,7 +158,12 @@ def _scaler(graph: Graph, chain: Chain, node: Any) -> None:
 
 def _batch_normalization(graph: Graph, chain: Chain, node: Any, moving: str) -> None:
     graph.refuse_attributes(node, "epsilon", "momentum", "training_mode", "spatial", "is_test", "consumed_inputs")
-    if graph.whole(node, "training_mode", 0) or len(node.input) != 5 or node.input[0] != moving or len(node.output) != 1:
+    if (
+        graph.whole(node, "training_mode", 0)
+        or len(node.input) != 5
+        or node.input[0] != moving
+        or len(node.output) != 1
+    ):
         refuse(f"{shown(node)} is in training mode, or incomplete")
     weight, bias, mean, variance = (_vector(graph, chain, node, name) for name in node.input[1:])
     if any(graph.numbers(name, node).shape != (chain.width,) for name in node.input[1:]):
@@ -175,7 +186,11 @@ def _handed_on(graph: Graph, chain: Chain, node: Any, moving: str) -> None:
         case "Reshape":
             shape = graph.constant(node.input[1]) if len(node.input) > 1 else None
             kept = shape is not None and shape.shape == (2,) and graph.whole(node, "allowzero", 0) == 0
-            if shape is None or not kept or tuple(map(int, shape)) not in ((-1, chain.width), (0, -1), (0, chain.width)):
+            if (
+                shape is None
+                or not kept
+                or tuple(map(int, shape)) not in ((-1, chain.width), (0, -1), (0, chain.width))
+            ):
                 refuse(f"{shown(node)} gives the rows another shape")
 
 

@@ -102,6 +102,9 @@ READERS: dict[tuple[str, str], Entry] = {
     ("obliquetree", "Classifier"): Entry("obliquetree_trees", "read_classifier"),
     ("torch", "Sequential"): _TORCH,
     ("torch", "Module"): _TORCH,
+    ("onnx", "ModelProto"): Entry("onnx_model", "read_onnx"),
+    ("onnxruntime", "InferenceSession"): Entry("onnx_model", "read_onnx"),
+    ("elbowroom", "OnnxFile"): Entry("onnx_model", "read_onnx"),
 }
 
 # Containers: ``unfold(model, preprocessing) -> (inner model, longer preprocessing)``.

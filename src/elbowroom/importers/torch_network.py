@@ -24,7 +24,9 @@ from elbowroom.numerics import Floats
 
 __all__ = ["columns", "predict", "read_module"]
 
-_BATCH_NORM_ROUNDINGS: Final = 16  # variance + eps, root, reciprocal, products, mean: fewer than ten, in any arrangement
+_BATCH_NORM_ROUNDINGS: Final = (
+    16  # variance + eps, root, reciprocal, products, mean: fewer than ten, in any arrangement
+)
 _IDENTITIES: Final = ("Dropout", "AlphaDropout", "FeatureAlphaDropout", "Dropout1d", "Identity")
 _LAST: Final = ("Sigmoid", "Softmax", "LogSoftmax")
 
@@ -32,11 +34,10 @@ _LAST: Final = ("Sigmoid", "Softmax", "LogSoftmax")
 def columns(model: Any) -> Columns:
     """As many columns as the first layer has inputs; torch knows no names."""
     refuse_disguises(model)
-    for name, module in model.named_modules():
-        width = getattr(module, "in_features", None) or getattr(module, "num_features", None)
+    for step in steps_of(model):
+        width = getattr(step.module, "in_features", None) or getattr(step.module, "num_features", None)
         if width is not None:
             return Columns(int(width), None)
-
     raise UnsupportedModel(
         f"torch {type(model).__name__} has no Linear or BatchNorm1d layer, so its number of columns is not known"
     )
@@ -60,7 +61,9 @@ def read_module(model: Any, preprocessing: Preprocessing) -> ReluNetwork | Linea
         if step.kind in (*_IDENTITIES, "Squeeze"):
             continue
         if last is not None or (squeezed and step.kind != "Sigmoid"):
-            raise UnsupportedModel(f"{step.name} follows {last or 'squeeze'}, which is read at the end of a network only")
+            raise UnsupportedModel(
+                f"{step.name} follows {last or 'squeeze'}, which is read at the end of a network only"
+            )
         if step.kind in _LAST:
             last = step.kind
         else:
@@ -96,7 +99,9 @@ def _arithmetic(model: Any) -> Arithmetic:
         if not tensor.dtype.is_floating_point:
             continue
         if type(tensor) not in (torch.Tensor, torch.nn.Parameter) or tensor.layout is not torch.strided:
-            raise UnsupportedModel(f"{name} is a {type(tensor).__name__} ({tensor.layout}); only plain dense tensors are read")
+            raise UnsupportedModel(
+                f"{name} is a {type(tensor).__name__} ({tensor.layout}); only plain dense tensors are read"
+            )
         if tensor.device.type != "cpu":
             raise UnsupportedModel(
                 f"{name} is on {tensor.device}, whose float32 sums are not those of IEEE arithmetic; move a copy to the "
@@ -129,7 +134,9 @@ def _numbers(step: Any, attribute: str) -> Floats | None:
         return None
     array = np.array(tensor.detach().numpy(), dtype=np.float64)
     if not np.isfinite(array).all():
-        raise UnsupportedModel(f"{step.name}.{attribute} holds {array[~np.isfinite(array)][0]}; such a network has no scores")
+        raise UnsupportedModel(
+            f"{step.name}.{attribute} holds {array[~np.isfinite(array)][0]}; such a network has no scores"
+        )
     return array
 
 

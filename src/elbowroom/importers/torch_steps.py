@@ -17,7 +17,9 @@ from elbowroom.errors import UnsupportedModel
 _CURE: Final = "; write the network as nn.Sequential, or export it to ONNX"
 _HOOKS: Final = ("_forward_hooks", "_forward_pre_hooks")
 # What a forward asks in order to behave differently while it is traced.
-_EVASIVE: Final = frozenset({"isinstance", "type", "is_tracing", "is_scripting", "is_compiling", "is_fx_tracing", "Proxy"})
+_EVASIVE: Final = frozenset(
+    {"isinstance", "type", "is_tracing", "is_scripting", "is_compiling", "is_fx_tracing", "Proxy"}
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +45,9 @@ def refuse_disguises(model: Any) -> None:
         if type(module).__name__ == "OptimizedModule" or getattr(module, "_compiled_call_impl", None) is not None:
             raise UnsupportedModel(f"{name} is compiled; give the module before torch.compile")
         if any(getattr(module, hook, None) for hook in _HOOKS):
-            raise UnsupportedModel(f"{name} has hooks that run at every call and may change its output; remove them first")
+            raise UnsupportedModel(
+                f"{name} has hooks that run at every call and may change its output; remove them first"
+            )
         own = next((n for n in vars(module) if callable(getattr(type(module), n, None))), None)
         if own is not None:
             raise UnsupportedModel(f"{name} has its own {own!r}, set on the object; what it computes cannot be read")
@@ -54,7 +58,9 @@ def refuse_disguises(model: Any) -> None:
                 f"{name} has parametrized weights; call torch.nn.utils.parametrize.remove_parametrizations first"
             )
         if module.training:
-            raise UnsupportedModel(f"{name} is in training mode, where outputs are random or depend on the batch; call .eval()")
+            raise UnsupportedModel(
+                f"{name} is in training mode, where outputs are random or depend on the batch; call .eval()"
+            )
 
 
 def _replaces(torch: Any, kind: type) -> bool:
@@ -86,7 +92,9 @@ def _leaf(name: str, module: Any, nn: Any) -> Iterator[Step]:
     kind = type(module)
     if kind is nn.Flatten:
         if (module.start_dim, module.end_dim) not in ((1, -1), (1, 1)):
-            raise UnsupportedModel(f"{name} mixes rows: start_dim={module.start_dim}, end_dim={module.end_dim}; use nn.Flatten()")
+            raise UnsupportedModel(
+                f"{name} mixes rows: start_dim={module.start_dim}, end_dim={module.end_dim}; use nn.Flatten()"
+            )
     elif kind in (nn.Softmax, nn.LogSoftmax):
         yield Step(name, _along_outputs(name, module.dim, kind.__name__))
     elif kind is nn.LeakyReLU:
@@ -119,7 +127,9 @@ def _traced(path: str, name: str, module: Any) -> Iterator[Step]:
     nodes = [node for node in graph.nodes if node.op != "get_attr"]
     inputs = [node for node in nodes if node.op == "placeholder"]
     if len(inputs) != 1:
-        raise UnsupportedModel(f"the forward of {name} takes {len(inputs)} arguments; one table of rows is needed{_CURE}")
+        raise UnsupportedModel(
+            f"the forward of {name} takes {len(inputs)} arguments; one table of rows is needed{_CURE}"
+        )
     last = inputs[0]
     for node in nodes:
         if node.op == "placeholder":
@@ -146,7 +156,9 @@ def _node(path: str, name: str, module: Any, node: Any) -> Iterator[Step]:
     known = _functions().get(node.target)
     if known is None or (node.op == "call_method") != isinstance(node.target, str):
         raise UnsupportedModel(f"{where} is not read{_CURE}")
-    step = known(where, tuple(node.args[1:]), {k: v for k, v in node.kwargs.items() if k not in ("inplace", "_stacklevel")})
+    step = known(
+        where, tuple(node.args[1:]), {k: v for k, v in node.kwargs.items() if k not in ("inplace", "_stacklevel")}
+    )
     if step is not None:
         yield step
 
@@ -209,7 +221,9 @@ def _soft(kind: str) -> _Reader:
 def _dropout(where: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     training = args[1] if len(args) > 1 else kwargs.get("training", True)
     if training is not False:
-        raise UnsupportedModel(f"{where} is random at every call; use F.dropout(x, training=self.training), or nn.Dropout")
+        raise UnsupportedModel(
+            f"{where} is random at every call; use F.dropout(x, training=self.training), or nn.Dropout"
+        )
 
 
 def _flatten(where: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
