@@ -29,8 +29,12 @@ def needs(package: str) -> Any:
         raise SolverMissing(f'ONNX files need the package {package}: pip install "elbowroom[onnx]"') from None
 
 
+def refused(reason: str) -> UnsupportedModel:
+    return UnsupportedModel(f"this ONNX graph is not read: {reason}")
+
+
 def refuse(reason: str) -> NoReturn:
-    raise UnsupportedModel(f"this ONNX graph is not read: {reason}")
+    raise refused(reason)
 
 
 def shown(node: Any) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from elbowroom.importers.arithmetic import Chain
-from elbowroom.importers.onnx_graph import DOUBLE, FLOAT, INT32, INT64, STRING, Graph, refuse, shown
+from elbowroom.importers.onnx_graph import DOUBLE, FLOAT, INT32, INT64, STRING, Graph, refuse, refused, shown
 from elbowroom.importers.onnx_network import chain_to
 from elbowroom.models.base import Label
 
@@ -57,7 +57,7 @@ def end_of(graph: Graph) -> End:
             name = str(node.input[0])
         else:
             refuse(f"its label comes from {'the rows' if node is None else shown(node)}, which is no classifier")
-    refuse("its label goes through too many steps, or in circles")
+    raise refused("its label goes through too many steps, or in circles")
 
 
 def _listed(graph: Graph, node: Any) -> tuple[Label, ...]:
@@ -102,7 +102,7 @@ def scores_of(graph: Graph, end: End) -> tuple[Chain, str | None]:
             name, last = str(node.input[0]), str(node.op_type)
         else:
             return chain_to(graph, name), last
-    refuse("its scores go through too many steps, or in circles")
+    raise refused("its scores go through too many steps, or in circles")
 
 
 def _both(graph: Graph, node: Any) -> str | None:

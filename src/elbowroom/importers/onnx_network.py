@@ -56,11 +56,11 @@ def _is_single(graph: Graph, nodes: list[Any]) -> bool:
 
 
 def _add(graph: Graph, chain: Chain, node: Any, moving: str) -> None:
-    if graph.known(node, "Scaler", _ML):
-        return _scaler(graph, chain, node)
-    if node.domain == _ML:
+    if node.domain == _ML and node.op_type != "Scaler":
         refuse(f"{shown(node)} is not known; trees and other models of ai.onnx.ml are read at the end of a graph only")
     match node.op_type:
+        case "Scaler":
+            _scaler(graph, chain, node)
         case "Gemm":
             _gemm(graph, chain, node, moving)
         case "MatMul":
@@ -146,6 +146,8 @@ def _combine(graph: Graph, chain: Chain, node: Any, moving: str) -> None:
 
 def _scaler(graph: Graph, chain: Chain, node: Any) -> None:
     """(v - offset) scale."""
+    if node.domain != _ML:
+        refuse(f"{shown(node)} is not known")
     if chain.arithmetic is not SINGLE:
         refuse(f"{shown(node)} gives float32 numbers in a graph of doubles")
     graph.refuse_attributes(node, "offset", "scale")

@@ -4,7 +4,7 @@ What the runtime does was found by experiment, not in the standard:
 * one class id for two labels: the second label wins above 0.5 if no weight is negative, above 0 otherwise, whatever the
   ``post_transform`` says;
 * three labels and more: the first largest sum wins, among the classes that a reached leaf or a base value mentions.
-Other forms are refused by name. Missing numbers take the false branch, unless ``missing_value_tracks_true``.
+Other forms are refused by name. Sums are added up in an order that depends on how many rows are asked together. Missing numbers take the false branch, unless ``missing_value_tracks_true``.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from elbowroom.importers.arithmetic import SINGLE
 from elbowroom.importers.onnx_graph import FLOAT, Graph, refuse, shown
 from elbowroom.importers.preprocessing import Preprocessing
 from elbowroom.importers.tree_builder import TreeBuilder
@@ -71,15 +72,18 @@ def read_trees(
         refuse(f"{shown(node)} has a leaf with two weights for one class")
     value[where, column], said[where, column] = weights, True
     builder = TreeBuilder()
-    always = np.zeros(columns, dtype=np.bool_)
+    always, size = np.zeros(columns, dtype=np.bool_), np.abs(base)
     somewhere_positive = True
     for tree in np.unique(nodes.tree):
         leaves = _add(builder, nodes, np.flatnonzero(nodes.tree == tree), value)
         always |= said[leaves].all(axis=0)
+        size = size + np.abs(value[leaves]).max(axis=0)
         somewhere_positive &= bool((value[leaves].max(axis=1) > 0.0).all())
     if columns > 1 and not base.any() and not always.all() and not (somewhere_positive and (weights >= 0.0).all()):
         refuse(f"{shown(node)} has leaves that do not mention every class; such a class cannot win, whatever its score")
-    info = ModelInfo(preprocessing.names, labels, decision, Link.NONE, source)
+    # the runtime adds trees up in blocks that depend on the number of rows: either of two scores, ours and theirs
+    error = 4 * SINGLE.gamma(np.unique(nodes.tree).size + 4) * float(size.max())
+    info = ModelInfo(preprocessing.names, labels, decision, Link.NONE, source, error)
     return builder.build(info, preprocessing, float32_rows_at_most, base, single=True)
 
 
