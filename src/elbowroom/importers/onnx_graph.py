@@ -123,7 +123,7 @@ class Graph:
         tensor = self._stored.get(name)
         if tensor is None:
             node = self._producer.get(name)
-            if not self.known(node, "Constant"):
+            if node is None or not self.known(node, "Constant"):
                 return None
             tensor = next((a.t for a in node.attribute if a.name == "value" and a.type == 4), None)
             if tensor is None:

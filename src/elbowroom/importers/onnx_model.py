@@ -14,12 +14,12 @@ import numpy.typing as npt
 
 from elbowroom.errors import InputError
 from elbowroom.importers.arithmetic import SINGLE
+from elbowroom.importers.inputs import Columns
 from elbowroom.importers.onnx_file import OnnxFile, content_of, graph_of, session_of
 from elbowroom.importers.onnx_graph import FLOAT, refuse
 from elbowroom.importers.onnx_labels import LABELS, end_of, scores_of
 from elbowroom.importers.onnx_network import linear_classifier
 from elbowroom.importers.onnx_trees import read_trees
-from elbowroom.importers.original import Columns
 from elbowroom.importers.preprocessing import Preprocessing
 from elbowroom.models.base import Decision, Link, Model, ModelInfo
 
@@ -28,19 +28,20 @@ __all__ = ["OnnxFile", "columns", "predict", "read_onnx"]
 
 def columns(model: Any) -> Columns:
     """As many columns as the input has; ONNX tables know no names."""
-    return Columns(graph_of(content_of(model)).width, None)
+    return Columns.numbers(graph_of(content_of(model)).width, None)
 
 
 def read_onnx(model: Any, preprocessing: Preprocessing) -> Model:
     """The graph's own label rule and the trees or layers behind it."""
-    if preprocessing.stages:
-        refuse("steps of scikit-learn stand in front of it; convert the whole pipeline")
+    if not preprocessing.untouched:
+        refuse("steps or categories stand in front of it; give a table of numbers, and convert the whole pipeline")
     graph = graph_of(content_of(model))
     end = end_of(graph)
     source = f"onnx {'graph' if end.node is None else end.node.op_type}"
     if end.node is not None and end.node.op_type == "TreeEnsembleClassifier":
         assert end.labels is not None
         return read_trees(graph, end.node, end.labels, preprocessing, f"{source} (float32)")
+    last: str | None
     if end.node is not None:
         chain, last = linear_classifier(graph, end.node), "LinearClassifier"
     else:

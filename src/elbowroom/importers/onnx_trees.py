@@ -186,4 +186,4 @@ def _add(builder: TreeBuilder, nodes: _Nodes, at: Ints, value: Floats) -> Ints:
     left, right = np.where(turned, false, true), np.where(turned, true, false)
     missing_left = nodes.tracks_true[rows] != turned
     builder.add(nodes.feature[rows], threshold, left, right, leaf, value[rows], missing_left)
-    return rows[leaf]
+    return np.asarray(rows[leaf], dtype=np.int64)

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from elbowroom.errors import InputError, UnsupportedModel
 from elbowroom.importers.arithmetic import DOUBLE, SINGLE, Arithmetic, Chain
-from elbowroom.importers.original import Columns
+from elbowroom.importers.inputs import Columns
 from elbowroom.importers.preprocessing import Preprocessing
 from elbowroom.importers.torch_steps import refuse_disguises, steps_of
 from elbowroom.models.base import Decision, Link, ModelInfo
@@ -37,7 +37,7 @@ def columns(model: Any) -> Columns:
     for step in steps_of(model):
         width = getattr(step.module, "in_features", None) or getattr(step.module, "num_features", None)
         if width is not None:
-            return Columns(int(width), None)
+            return Columns.numbers(int(width), None)
     raise UnsupportedModel(
         f"torch {type(model).__name__} has no Linear or BatchNorm1d layer, so its number of columns is not known"
     )
@@ -45,10 +45,10 @@ def columns(model: Any) -> Columns:
 
 def read_module(model: Any, preprocessing: Preprocessing) -> ReluNetwork | LinearModel:
     """The chain of layers, in the arithmetic of the parameters."""
-    if preprocessing.stages:
+    if not preprocessing.untouched:
         raise UnsupportedModel(
-            f"{preprocessing.source_name(model)}: steps of scikit-learn in front of a torch module are not read; put a "
-            "BatchNorm1d or Linear layer in front of it that does the scaling"
+            f"{preprocessing.source_name(model)}: steps and categories in front of a torch module are not read; give a table "
+            "of numbers, and put a BatchNorm1d or Linear layer in front of it that does the scaling"
         )
     refuse_disguises(model)
     arithmetic = _arithmetic(model)

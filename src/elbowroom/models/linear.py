@@ -72,6 +72,8 @@ class Affine:
             self.bias + added.sum(axis=1),
             np.where(missing, 0.0, self.error_slope),
             self.error_constant + (1.0 + slack) * error.sum(axis=1) + slack * size,
+            range_slope=self.range_slope,
+            range_constant=self.range_constant,
         )
 
     def error(self, magnitude: Floats) -> Floats:
