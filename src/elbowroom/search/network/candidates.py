@@ -24,6 +24,7 @@ from elbowroom.search.network.limits import (
     MOST_SURPRISES,
     SAFETY,
     SECOND_LOOK,
+    SHORTAGE,
     SHORTEST_SLICE,
     SLICE,
     SLIDES,
@@ -53,6 +54,7 @@ class NetworkSearch:
     counters: dict[str, float] = field(default_factory=dict)
     undecided: str = ""
     undecided_looks: float = 0.0
+    size: float = 1.0  # unit of the network's margins
     coarseness: float = 0.0  # what the original's own rounding takes from margins, about: much only for float32
     safety: float = 0.0  # margin that candidates aim for: the judge's work grows as margins shrink
     surprises: int = 0  # centres that the judge refuted although no attack had found anything
@@ -76,6 +78,7 @@ class NetworkSearch:
         search = cls(problem, network, moves, scenarios, MoveProgram(moves), referee, clock, rng)
         search.set_cutoff(1.0)
         points = scenarios.points(problem.factual)
+        search.size = size
         search.coarseness = COARSENESS * expected_error(margins, points) / size
         missing = -float(network.worst(points).min())
         search.safety = max(SAFETY * max(missing, 0.01), search.coarseness)
@@ -168,6 +171,9 @@ class NetworkSearch:
             case Counterexample():
                 self.scenarios.add(center, verdict.point)
                 self.surprises += 1
+                if verdict.near_tie:  # of the wanted class, but not by as much as the original's rounding may take
+                    self.coarseness += SHORTAGE * -verdict.margin / self.size
+                    self.safety = max(self.safety, self.coarseness)
                 self.refuted = verdict.label != self.problem.target.label
             case Undecided():
                 self.undecided = verdict.reason
