@@ -25,10 +25,11 @@ Known: TypeAlias = Mapping[str, tuple[Category, ...]]  # categories of raw colum
 
 @dataclass(frozen=True)
 class Entry:
-    """Where a class is read: a module of this package and the function in it."""
+    """Where a class is read: a module of this package and the function in it. What subclasses ``may`` replace is read, too."""
 
     module: str
     function: str
+    may: frozenset[str] = frozenset()
 
     def _attribute(self, name: str) -> Callable[..., Any]:
         found: Callable[..., Any] = getattr(importlib.import_module(f"elbowroom.importers.{self.module}"), name)
@@ -80,6 +81,13 @@ _FOREST = Entry("sklearn_trees", "read_forest")
 _TREE = Entry("sklearn_trees", "read_tree")
 _LINEAR_VALUES = Entry("sklearn_regression", "read_linear")
 _GENERALIZED = Entry("sklearn_regression", "read_generalized")
+# Torch modules have a forward each; the importer refuses every other way to change what a call computes.
+_TORCH = Entry(
+    "torch_network",
+    "read_module",
+    frozenset({"forward", "extra_repr", "reset_parameters", "_get_name", "_version", "__constants__", "__setstate__"})
+    | {"_load_from_state_dict", "_save_to_state_dict", "train", "eval", "__dir__", "__len__"},
+)
 
 READERS: dict[tuple[str, str], Entry] = {
     ("sklearn", "LogisticRegression"): Entry("sklearn_linear", "read_logistic"),
@@ -137,6 +145,11 @@ READERS: dict[tuple[str, str], Entry] = {
     ("catboost", "CatBoostClassifier"): Entry("catboost_trees", "read_classifier"),
     ("catboost", "CatBoost"): Entry("catboost_trees", "read_classifier"),
     ("elbowroom", "CatBoostFile"): Entry("catboost_file", "read_file"),
+    ("torch", "Sequential"): _TORCH,
+    ("torch", "Module"): _TORCH,
+    ("onnx", "ModelProto"): Entry("onnx_model", "read_onnx"),
+    ("onnxruntime", "InferenceSession"): Entry("onnx_model", "read_onnx"),
+    ("elbowroom", "OnnxFile"): Entry("onnx_model", "read_onnx"),
 }
 
 # Containers: ``unfold(model, preprocessing) -> (inner model, longer preprocessing)``.
@@ -167,8 +180,9 @@ def reader_of(model: object) -> Entry:
         raise UnsupportedModel(
             f"{type(model).__module__}.{name} cannot be read exactly{cure}. Supported: {', '.join(supported_models())}"
         )
-    refuse_overrides(model, known)
-    return READERS[key_of(known)]
+    entry = READERS[key_of(known)]
+    refuse_overrides(model, known, entry.may)
+    return entry
 
 
 def unfolder_of(model: object) -> Entry | None:
