@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -251,16 +250,6 @@ def labels_of(series: pd.Series, name: str) -> tuple[Category, ...]:
     if not labels:
         raise InputError(f"column {name!r} holds no value at all, every row is missing; leave it out")
     return (*labels, None) if bool(series.isna().any()) else labels
-
-
-def categories_in(frame: pd.DataFrame) -> dict[str, tuple[Category, ...]]:
-    """The categories of all columns of a table that hold some; columns that cannot be read at all are left out."""
-    found = {}
-    for c, name in enumerate(map(str, frame.columns)):
-        with suppress(InputError):
-            if is_categorical(series := frame.iloc[:, c].infer_objects(), name):
-                found[name] = labels_of(series, name)
-    return found
 
 
 def present_numbers(series: pd.Series, name: str) -> Floats:
