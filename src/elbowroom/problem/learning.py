@@ -161,6 +161,7 @@ class _Reading:
             weight=self.prices.get(name, 1.0),
             unit=self.units.get(name),
             missing=self.missing[name],
+            typical=_typical(values) if self.missing[name] is Missing.FILL else None,
         )
 
     def members(self, name: str, inner: Sequence[str]) -> list[Feature]:
@@ -265,6 +266,11 @@ def present_numbers(series: pd.Series, name: str) -> Floats:
     if present.size == 0:
         raise InputError(f"column {name!r} holds no value at all, every row is missing; leave it out")
     return present
+
+
+def _typical(values: Floats) -> float:
+    """The median of what is there; one of the values, so that whole numbers stay whole."""
+    return float(np.quantile(values, 0.5, method="lower"))
 
 
 # ---- what is seldom meant -------------------------------------------------------------------------------------------

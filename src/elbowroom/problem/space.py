@@ -168,7 +168,8 @@ class Space:
         One-hot groups, columns of 0 and 1 of which exactly one is 1, are found by themselves where they share a prefix
         ("auto"), or given as a mapping from group to columns or a list of prefixes; ``one_hot=None`` looks for none.
         ``immutable`` also takes the name of a one-hot group. ``missing`` says what may become of a value that is missing
-        in the row asked about: "keep" (it stays missing) or "may be filled", for all columns or by name.
+        in the row asked about: "keep" (it stays missing) or "may be filled", for all columns or by name; how far a filled
+        number is counts from the median of the data.
         """
         features, groups, notes = learn(
             frame,
