@@ -23,6 +23,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from typer.testing import CliRunner
 
 from elbowroom import Ball, Box, Diamond, Explainer, Feature, NoRegion, Region, Space, Status, Target
+from elbowroom.models import Decision, ObliqueEnsemble
 from elbowroom.present.cli import app
 from elbowroom.problem import RecourseProblem, Room
 from tests.support.brute import closest
@@ -263,6 +264,25 @@ def test_methods_of_the_paper_answer_too() -> None:
     answers = {m: explainer.explain(X[1], Box(0.01), target, method=m) for m in ("auto", "adversarial", "one_leaf")}
     assert all(isinstance(answer, Region) for answer in answers.values())
     assert answers["adversarial"].distance == pytest.approx(answers["auto"].distance, abs=1e-6)  # type: ignore[union-attr]
+
+
+def test_oblique_trees_of_values() -> None:
+    """x0 + x1 <= 1: 100, else 200 or, from x0 > 0.9 on, 300; every number is a leaf's own, so that ends are reached."""
+    model = ObliqueEnsemble.from_arrays(
+        weight=[[1, 1], [0, 0], [1, 0], [0, 0], [0, 0]], threshold=[1, 0, 0.9, 0, 0], left=[1, -1, 3, -1, -1],
+        right=[2, -1, 4, -1, -1], value=[[0], [100], [0], [200], [300]], decision=Decision.VALUE,
+    )  # fmt: skip
+    explainer, row = Explainer(model, plain_space()), np.array([0.3, 0.4])
+    for target, distance in (
+        (Target(at_least=200), 0.3 + 0.02),
+        (Target(at_least=200, at_most=200), 0.3 + 0.02),
+        (Target(at_least=300), 0.6 + 0.01),
+        (Target(at_most=100), 0.0),
+    ):
+        region = explainer.explain(row, Box(0.01), target, time_limit=20.0)
+        assert isinstance(region, Region) and region.distance == pytest.approx(distance, abs=1e-6)
+        attack_values(explainer.predict, region.body, target)
+    assert explainer.explain(row, Box(0.01), Target(at_least=301)).status is Status.NONE_EXISTS
 
 
 def test_raw_columns_with_categories() -> None:

@@ -60,6 +60,13 @@ class ModelInfo:
     fused_products: bool = False  # contributions are rounded products that the original may add without that rounding
     ties_last: bool = False  # scores that are equal after the last sum (or one that is 0) tie all the same
 
+    def __post_init__(self) -> None:
+        values = (Link.IDENTITY, Link.EXPONENTIAL, Link.EXPONENTIAL_MINUS_ONE)
+        if self.is_regressor and (self.classes or self.link not in values):
+            raise ValueError(
+                f"{self.source}: a regressor has no classes, and values through {[v.name for v in values]}"
+            )
+
     @classmethod
     def regressor(
         cls,

@@ -168,6 +168,12 @@ def test_rows_of_a_linear_regressor_are_exact_to_rounding() -> None:
     assert margins.slack.min() > 0.0
 
 
+def test_a_regressor_has_no_classes_and_values_of_a_known_kind() -> None:
+    for changed in ({"classes": (0, 1)}, {"link": Link.NONE}, {"link": Link.LOGISTIC}):
+        with pytest.raises(ValueError, match="a regressor has no classes"):
+            replace(regressor(1), **changed)  # type: ignore[arg-type]
+
+
 def test_a_regressor_has_no_labels() -> None:
     model = stumps([(1.0, 2.5)])
     assert model.info.is_regressor and model.info.says(model.scores(np.array([[-1.0], [1.0]]))) == [1.0, 2.5]
