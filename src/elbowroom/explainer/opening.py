@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from elbowroom.errors import InputError
-from elbowroom.importers import columns_of, open_model
+from elbowroom.importers import categorical_of, columns_of, open_model
 from elbowroom.importers.inputs import Column, Inputs
 from elbowroom.models import LinearModel, Model, ObliqueEnsemble, ReluNetwork, TreeEnsemble, may_miss, with_missing
 from elbowroom.numerics import Bools, Floats
@@ -38,7 +38,7 @@ def opened(model: object, space: object, data: object) -> Opened:
     the space, and the copy is compared with the original on its rows."""
     if isinstance(space, pd.DataFrame):
         data = space if data is None else data
-        space = Space.from_frame(space)
+        space = Space.from_frame(space, categorical=_categorical(model, space))
     if space is not None and not isinstance(space, Space):
         raise InputError(
             f"space: give the table that the model was fitted on, or a Space made of it with Space.from_frame(X), not "
@@ -98,8 +98,19 @@ def _limited(space: Space, domain: tuple[Floats, Floats]) -> Space:
     return replace(space, features=tuple(features))
 
 
+def _categorical(model: object, frame: pd.DataFrame) -> list[str]:
+    """Columns of a table that the model takes for categories, whatever they look like."""
+    if isinstance(model, (type, LinearModel, TreeEnsemble, ObliqueEnsemble, ReluNetwork)):
+        return []
+    positions = categorical_of(model)
+    return [str(frame.columns[j]) for j in positions if j < len(frame.columns)]
+
+
 def _categories(space: Space) -> dict[str, tuple[Category, ...]]:
-    return {group.name: group.labels for group in space.groups if group.labels is not None}
+    """By name, and by position for models that know no names."""
+    found = {group.name: group.labels for group in space.groups if group.labels is not None}
+    places = {f"x{i}": name for i, name in enumerate(space.columns) if name in found}
+    return found | {place: found[name] for place, name in places.items() if place not in space.columns}
 
 
 def _knows_no_names(model: object, known: dict[str, tuple[Category, ...]]) -> int | None:

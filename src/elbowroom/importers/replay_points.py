@@ -26,6 +26,7 @@ from elbowroom.visible import listed
 _CELLS = 20_000_000  # numbers in one matrix of rows: very wide models get fewer rows
 _NEIGHBOURS = 10
 _CLOSEST = 2
+_BEYOND = 1e37  # cuts that only tell missing numbers from others lie at the ends of float32
 _MORE_ROUNDS = 10
 
 
@@ -52,6 +53,7 @@ class Range:
         low[place], high[place] = middle - 3 * spread, middle + 3 * spread
         if isinstance(model, TreeEnsemble):
             for f, cuts in enumerate(model.cuts):
+                cuts = cuts[np.abs(cuts) < _BEYOND]
                 if cuts.size:
                     margin = (cuts[-1] - cuts[0]) / 4 or max(abs(cuts[0]) / 4, 1e-3)
                     low[f], high[f] = cuts[0] - margin, cuts[-1] + margin
