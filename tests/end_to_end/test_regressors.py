@@ -300,6 +300,30 @@ def test_raw_columns_with_categories() -> None:
         assert target.values is not None and target.values.contains(piped.predict(points)).all()
 
 
+@pytest.mark.parametrize(
+    "made", [DecisionTreeRegressor(max_depth=4), RandomForestRegressor(5, max_depth=4, random_state=0)]
+)
+def test_rows_that_lack_a_number(made: Any) -> None:
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"size": rng.uniform(20, 120, 200), "age": rng.uniform(0, 1, 200)})
+    y = 10 * X["size"] + 500 * np.sin(7 * X["age"])
+    X.loc[::2, "size"] = np.nan
+    model = made.fit(X, y)
+    explainer, values = Explainer(model, Space.from_frame(X)), model.predict(X[::2])
+    row, target = X.iloc[2 * int(np.argmin(values))], Target(at_least=float(np.median(values)) + 0.5)
+    region = explainer.explain(row, Box(0.01), target)
+    assert isinstance(region, Region) and not target.is_met(region.predicted)
+    attack_values(
+        lambda rows: model.predict(pd.DataFrame({"size": np.nan, "age": rows[:, 1]})),
+        region.body,
+        target,
+        explainer.model.cuts,  # type: ignore[union-attr]
+    )
+    alone = type(made)(**made.get_params()).fit(X[["size"]], y)
+    answer = Explainer(alone, Space.from_frame(X[["size"]])).explain(X[["size"]].iloc[0], Box(0.01), Target(at_least=0))
+    assert answer.sentence().endswith("If everything stays as it is, the model predicts at least 0.")
+
+
 # ---- words and files -------------------------------------------------------------------------------------------------
 def test_sentences(ridge: tuple[Any, Explainer, pd.DataFrame]) -> None:
     _, explainer, X = ridge
