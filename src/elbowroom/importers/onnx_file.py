@@ -37,6 +37,8 @@ def content_of(model: Any) -> bytes:
     providers = list(model.get_providers())
     if providers != ["CPUExecutionProvider"]:
         refuse(f'its session runs on {providers}, whose float32 sums differ; use providers=["CPUExecutionProvider"]')
+    if _is_coarse(model):
+        refuse("its session multiplies float32 matrices as bfloat16; leave that option out")
     content = getattr(model, "_model_bytes", None)
     if isinstance(content, bytes):
         return content
@@ -44,6 +46,14 @@ def content_of(model: Any) -> bytes:
     if path is None:
         refuse("its session does not say which model it runs; give the file or the ModelProto")
     return read_whole(path, _MOST_BYTES)
+
+
+def _is_coarse(session: Any) -> bool:
+    try:
+        asked = session.get_session_options().get_session_config_entry("mlas.enable_gemm_fastmath_arm64_bfloat16")
+    except Exception:  # the library raises if the option was never set
+        return False
+    return bool(asked == "1")
 
 
 @lru_cache(maxsize=4)

@@ -79,7 +79,8 @@ def _steps(path: str, module: Any) -> Iterator[Step]:
     nn = importlib.import_module("torch.nn")
     kind = type(module)
     name = f"{path or 'the module'} ({kind.__name__})"
-    if isinstance(module, nn.Sequential) and kind.forward is nn.Sequential.forward:
+    plain = nn.Sequential
+    if isinstance(module, plain) and kind.forward is plain.forward and kind.__iter__ is plain.__iter__:
         for part, child in module._modules.items():  # named_children leaves out a layer that is used twice
             yield from _steps(f"{path}.{part}" if path else part, child)
     elif kind.__module__.partition(".")[0] == "torch":
