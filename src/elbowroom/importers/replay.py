@@ -108,7 +108,10 @@ def _compare_scores(parsed: Model, original: Original, X: Floats, scores: Floats
         allowed = allowed.max(axis=-1, keepdims=True) + 16 * EPS + parsed.info.evaluation_error
     if ask is None:
         return
-    theirs = ask(X).reshape(len(X), -1)
+    theirs = ask(X)
+    if not theirs.size:
+        return  # this model shows none
+    theirs = theirs.reshape(len(X), -1)
     if theirs.shape != ours.shape:
         raise ReplayMismatch(
             f"{parsed.info.source}: the original gives {theirs.shape[1]} scores, the copy {ours.shape[1]}"

@@ -22,7 +22,7 @@ from elbowroom.models.linear import LinearModel
 from elbowroom.models.network import ReluNetwork
 from elbowroom.numerics import Floats
 
-__all__ = ["columns", "predict", "read_module"]
+__all__ = ["columns", "predict", "raw_scores", "read_module"]
 
 _BATCH_NORM_ROUNDINGS: Final = (
     16  # variance + eps, root, reciprocal, products, mean: fewer than ten, in any arrangement
@@ -217,3 +217,10 @@ def predict(model: Any, table: Any) -> npt.NDArray[np.int64]:
         return np.asarray(values.argmax(axis=1), dtype=np.int64)
     threshold = 0.5 if _last_of(model) == "Sigmoid" else 0.0
     return np.asarray(values[:, 0] > threshold, dtype=np.int64)
+
+
+def raw_scores(model: Any, table: Any) -> Floats:
+    """The outputs themselves; an empty table where a last step turns them into probabilities."""
+    if _last_of(model) is not None:
+        return np.empty((0, 0))
+    return np.asarray(_outputs(model, table), dtype=np.float64)
