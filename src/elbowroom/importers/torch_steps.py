@@ -42,6 +42,8 @@ def refuse_disguises(model: Any) -> None:
         name = f"{path or 'the module'} ({type(module).__name__})"
         if isinstance(module, torch.jit.ScriptModule):
             raise UnsupportedModel(f"{name} is compiled by TorchScript; give the module it was made from")
+        if isinstance(module, torch.nn.modules.lazy.LazyModuleMixin):
+            raise UnsupportedModel(f"{name} does not know its inputs yet; call the network once")
         if type(module).__name__ == "OptimizedModule" or getattr(module, "_compiled_call_impl", None) is not None:
             raise UnsupportedModel(f"{name} is compiled; give the module before torch.compile")
         if any(getattr(module, hook, None) for hook in _HOOKS):
