@@ -74,6 +74,6 @@ def session_of(content: bytes) -> Any:
     options = runtime.SessionOptions()
     options.log_severity_level = 4
     try:
-        return runtime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
+        return runtime.InferenceSession(content, options, providers=["CPUExecutionProvider"], enable_fallback=0)
     except Exception as error:  # the library raises its own kinds
         raise UnsupportedModel(f"onnxruntime refuses this graph ({type(error).__name__}: {str(error)[:200]})") from None

@@ -66,6 +66,8 @@ def _listed(graph: Graph, node: Any) -> tuple[Label, ...]:
     if array is None or array.ndim != 1 or array.dtype.kind not in "iOUS" or not 1 < array.size <= 1_000_000:
         refuse(f"{shown(node)} does not look labels up in a list")
     plain = array.tolist()
+    if len(set(plain)) < len(plain):
+        refuse(f"{shown(node)} has a label twice")
     return tuple(label.decode("utf-8", "replace") if isinstance(label, bytes) else label for label in plain)
 
 

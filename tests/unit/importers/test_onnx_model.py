@@ -11,14 +11,24 @@ import pytest
 pytest.importorskip("onnx")
 runtime = pytest.importorskip("onnxruntime")
 
-from elbowroom.errors import ElbowroomError, InputError, SolverMissing, UnsupportedModel
-from elbowroom.importers import onnx_graph, open_model, replay
-from elbowroom.importers import onnx_model as reader
-from elbowroom.importers.onnx_file import OnnxFile
-from elbowroom.importers.replay import _network_error
-from elbowroom.models import LinearModel, ReluNetwork, TreeEnsemble
-from tests.support.onnx_models import (
-    DOUBLE, FLOAT, INT64, SKLEARN, exported, graph, layered, node, onnx, stump, value,
+from elbowroom.errors import ElbowroomError, InputError, SolverMissing, UnsupportedModel  # noqa: E402
+from elbowroom.importers import onnx_graph, open_model, replay  # noqa: E402
+from elbowroom.importers import onnx_model as reader  # noqa: E402
+from elbowroom.importers.onnx_file import OnnxFile  # noqa: E402
+from elbowroom.importers.replay import _network_error  # noqa: E402
+from elbowroom.models import LinearModel, ReluNetwork, TreeEnsemble  # noqa: E402
+from tests.support.onnx_models import (  # noqa: E402
+    DOUBLE,
+    FLOAT,
+    INT64,
+    SKLEARN,
+    exported,
+    graph,
+    layered,
+    node,
+    onnx,
+    stump,
+    value,
 )  # fmt: skip
 
 

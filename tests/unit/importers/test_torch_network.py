@@ -76,7 +76,7 @@ def test_a_wrong_number_is_caught(kind: str, change: str) -> None:
             layer.bias[0] += 0.01
         else:
             layer.weight[:] = -layer.weight
-    with pytest.raises(ReplayMismatch, match="torch|Custom"):
+    with pytest.raises(ReplayMismatch, match=r"torch|Custom"):
         replay(opened.model, opened.original, limit=3000)
 
 
@@ -256,7 +256,7 @@ def test_coarse_products_are_refused_for_float32_only() -> None:
 
 
 def test_a_compiled_or_scripted_module_is_refused() -> None:
-    with pytest.raises(UnsupportedModel, match="TorchScript|ScriptModule"):
+    with pytest.raises(UnsupportedModel, match=r"TorchScript|ScriptModule"):
         open_model(torch.jit.script(made("10-50-2")))
 
 
