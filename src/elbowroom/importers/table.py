@@ -129,6 +129,7 @@ READERS: dict[tuple[str, str], Entry] = {
     ("sklearn", "TransformedTargetRegressor"): Entry("sklearn_transformed", "read_transformed"),
     ("catboost", "CatBoostClassifier"): Entry("catboost_trees", "read_classifier"),
     ("catboost", "CatBoost"): Entry("catboost_trees", "read_classifier"),
+    ("catboost", "CatBoostRegressor"): Entry("catboost_regression", "read_regressor"),
     ("elbowroom", "CatBoostFile"): Entry("catboost_file", "read_file"),
 }
 
