@@ -209,7 +209,7 @@ class Preprocessing:
         folded = self.trace.affine(weight, bias, self.inputs, tables, model)
         return replace(folded, **self._missing_shares(np.asarray(weight, dtype=np.float64)))
 
-    def _missing_shares(self, weight: Floats) -> dict[str, Floats]:
+    def _missing_shares(self, weight: Floats) -> dict[str, Any]:
         """What a missing number adds to W t + b instead of its own share."""
         values = self.at_missing
         if values is None or not self.stages or (self.trace.way == Way.MIXED).any():

@@ -22,6 +22,7 @@ from elbowroom.numerics import EPS, EPS32, TINY, Bools, Floats, Ints, gamma
 
 _FLOAT32_LIMIT = 3e38  # originals that cast to float32 refuse larger numbers
 _SHOWN_COLUMNS = 20
+_ROOM = 1.01  # norms and sums of errors are rounded, too
 
 
 @dataclass(frozen=True)
@@ -217,14 +218,23 @@ def _certain(model: Model, X: Floats, scores: Floats, label: Ints) -> Bools:
 
 def _network_error(layers: tuple[Affine, ...], X: Floats) -> tuple[Floats, Floats]:
     """Outputs of ReLU layers, row by row, and how far the original's outputs may be from the ones computed here."""
-    value, error = X, np.zeros_like(X)  # a missing number is no error
+    value, error, length = X, np.zeros_like(X), np.zeros((len(X), 1))  # a missing number is no error
     for i, layer in enumerate(layers):
         if i:
             value = np.maximum(value, 0.0)  # the ReLU enlarges no error
         # the original's rounding and ours, each within the layer's own bound for inputs up to |value| + error
-        error = error @ np.abs(layer.weight).T + 2 * _affine_error(layer, np.abs(value) + error)
+        own = 2 * _affine_error(layer, np.abs(value) + error)
+        # what is passed on, entry by entry or by the length of all errors together, whichever is smaller
+        error = np.minimum(error @ np.abs(layer.weight).T, length * layer.row_lengths * _ROOM) + own
+        if i < len(layers) - 1:
+            grown = layer.spectral_norm * length * _ROOM if i else 0.0
+            length = np.minimum(grown + _lengths(own), _lengths(error)) * _ROOM + TINY
         value = layer(value)
     return value, error
+
+
+def _lengths(errors: Floats) -> Floats:
+    return np.hypot.reduce(errors, axis=1, keepdims=True)
 
 
 def _describe(model: Model, row: Floats) -> str:

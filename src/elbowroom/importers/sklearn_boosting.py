@@ -1,4 +1,4 @@
-"""scikit-learn's gradient boosting, plain and histogram based: prior score plus leaf values."""
+"""scikit-learn's gradient boosting: prior score plus leaf values. The histogram based one is in `sklearn_histogram`."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import numpy as np
 
 from elbowroom.errors import UnsupportedModel
 from elbowroom.importers.preprocessing import Preprocessing
-from elbowroom.importers.sklearn_common import PROBABILITY_ERROR, columns, finite, labels, require_fitted
+from elbowroom.importers.sklearn_common import columns, finite, labels, require_fitted
 from elbowroom.importers.sklearn_trees import add_tree
-from elbowroom.importers.tree_builder import TreeBuilder, at_most, float32_at_most
+from elbowroom.importers.tree_builder import TreeBuilder, float32_at_most
 from elbowroom.models.base import Decision, Link, ModelInfo
 from elbowroom.models.trees import TreeEnsemble
 from elbowroom.numerics import Floats, products_are_exact
 
-__all__ = ["columns", "histogram_trees", "prior_of", "read_gradient_boosting", "read_histogram_boosting"]
+__all__ = ["columns", "prior_of", "read_gradient_boosting"]
 
 _CONSTANT_STRATEGIES = {  # "stratified" draws at random
     "DummyClassifier": ("prior", "most_frequent", "constant", "uniform"),
@@ -71,41 +71,3 @@ def prior_of(model: Any) -> Floats:
             )
     row = np.zeros((1, model.n_features_in_), dtype=np.float32)
     return finite(model, "init_", model._raw_predict_init(row)).reshape(-1)
-
-
-def read_histogram_boosting(model: Any, preprocessing: Preprocessing) -> TreeEnsemble:
-    """raw = baseline + sum of leaf values over float64 rows; two classes: the second iff raw > 0.
-
-    Some releases compare probabilities instead, which tie for raw scores of a few eps; these are left open for all. A raw
-    score of exactly 0 is a probability of exactly one half, and equal scores are equal probabilities: ties by either rule.
-    """
-    require_fitted(model)
-    classes = labels(model)
-    builder = histogram_trees(model, preprocessing)
-    base = finite(model, "_baseline_prediction", model._baseline_prediction).reshape(-1)
-    decision = Decision.POSITIVE if len(classes) == 2 else Decision.ARGMAX
-    link = (Link.NONE, Link.LOGISTIC, Link.SOFTMAX)[min(len(classes), 3) - 1]
-    source = preprocessing.source_name(model)
-    info = ModelInfo(preprocessing.names, classes, decision, link, source, PROBABILITY_ERROR, ties_last=True)
-    return builder.build(info, preprocessing, at_most, base)
-
-
-def histogram_trees(model: Any, preprocessing: Preprocessing) -> TreeBuilder:
-    """All trees of a histogram-based model, classifier or regressor."""
-    if getattr(model, "is_categorical_", None) is not None:
-        takes = preprocessing.takes or preprocessing.inputs.columns
-        names = [takes[i].name for i in np.flatnonzero(model.is_categorical_)]
-        raise UnsupportedModel(
-            f"this {type(model).__name__} was fitted with categorical columns ({', '.join(names)}), whose splits are sets "
-            "and not cuts; fit with categorical_features=None on one-hot columns"
-        )
-    builder = TreeBuilder()
-    for stage in model._predictors:
-        for k, predictor in enumerate(stage):
-            nodes = predictor.nodes
-            leaf = nodes["is_leaf"].astype(bool)
-            if np.isnan(nodes["num_threshold"][~leaf]).any():
-                raise UnsupportedModel(f"{type(model).__name__}._predictors holds a threshold that is NaN")
-            value = _in_column(finite(model, "_predictors.value", nodes["value"]), k, len(stage))
-            builder.add(nodes["feature_idx"], nodes["num_threshold"], nodes["left"], nodes["right"], leaf, value)
-    return builder

@@ -12,11 +12,11 @@ import numpy as np
 from elbowroom.errors import UnsupportedModel
 from elbowroom.importers.preprocessing import Preprocessing
 from elbowroom.importers.recognise import find_known, refuse_overrides
-from elbowroom.importers.sklearn_boosting import histogram_trees, prior_of
+from elbowroom.importers.sklearn_boosting import prior_of
 from elbowroom.importers.sklearn_common import columns, finite, require_fitted
 from elbowroom.importers.sklearn_network import layers_of, network_or_linear
 from elbowroom.importers.sklearn_trees import add_tree
-from elbowroom.importers.tree_builder import TreeBuilder, at_most, float32_at_most
+from elbowroom.importers.tree_builder import TreeBuilder, float32_at_most
 from elbowroom.models.base import Link, ModelInfo
 from elbowroom.models.linear import LinearModel
 from elbowroom.models.network import ReluNetwork
@@ -24,7 +24,7 @@ from elbowroom.models.trees import TreeEnsemble
 from elbowroom.numerics import products_are_exact
 
 __all__ = [
-    "columns", "read_forest", "read_generalized", "read_gradient_boosting", "read_histogram_boosting", "read_linear",
+    "columns", "read_forest", "read_generalized", "read_gradient_boosting", "read_linear",
     "read_network", "read_tree",
 ]  # fmt: skip
 
@@ -42,7 +42,7 @@ def read_linear(model: Any, preprocessing: Preprocessing) -> LinearModel:
 def read_generalized(model: Any, preprocessing: Preprocessing) -> LinearModel:
     """g(coef . x + intercept) with g the identity or exp: Poisson, Gamma, Tweedie."""
     require_fitted(model)
-    return _linear(model, preprocessing, _link(model, model._base_loss.link))
+    return _linear(model, preprocessing, link_of(model, model._base_loss.link))
 
 
 def _linear(model: Any, preprocessing: Preprocessing, link: Link) -> LinearModel:
@@ -91,16 +91,6 @@ def read_gradient_boosting(model: Any, preprocessing: Preprocessing) -> TreeEnse
     return builder.build(info, preprocessing, float32_at_most, prior_of(model))
 
 
-def read_histogram_boosting(model: Any, preprocessing: Preprocessing) -> TreeEnsemble:
-    """baseline + sum of leaf values; exp of that for the losses "poisson" and "gamma"."""
-    require_fitted(model)
-    builder = histogram_trees(model, preprocessing)
-    base = finite(model, "_baseline_prediction", model._baseline_prediction).reshape(-1)
-    source = preprocessing.source_name(model)
-    info = ModelInfo.regressor(preprocessing.names, source, _link(model, model._loss.link))
-    return builder.build(info, preprocessing, at_most, base)
-
-
 def read_network(model: Any, preprocessing: Preprocessing) -> ReluNetwork | LinearModel:
     """relu(W x + b) layer by layer, without activation at the end (the loss "poisson" has exp there)."""
     require_fitted(model)
@@ -115,7 +105,7 @@ def read_network(model: Any, preprocessing: Preprocessing) -> ReluNetwork | Line
     return network_or_linear(model, info, layers)
 
 
-def _link(model: Any, link: object) -> Link:
+def link_of(model: Any, link: object) -> Link:
     name = type(link).__name__
     if name not in _LINKS:
         raise UnsupportedModel(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from elbowroom.models.base import Decision, Link, ModelInfo
 from elbowroom.models.trees import TreeEnsemble
 from elbowroom.numerics import Floats
 
-__all__ = ["add_tree", "columns", "read_forest", "read_tree"]
+__all__ = ["add_tree", "columns", "read_forest", "read_tree", "takes_missing"]
 
 _NO_CHILD = -1  # exactly; any other negative number would be followed
 _TREES = {("sklearn", "DecisionTreeClassifier"), ("sklearn", "ExtraTreeClassifier")}
@@ -40,19 +41,35 @@ def read_forest(model: Any, preprocessing: Preprocessing) -> TreeEnsemble:
 
 def _probabilities(model: Any, preprocessing: Preprocessing, trees: list[Any], divisor: float) -> TreeEnsemble:
     classes = labels(model)
-    builder = TreeBuilder()
+    builder, missing = TreeBuilder(), takes_missing(model)
     for tree in trees:
         fractions = finite(tree, "tree_.value", tree.tree_.value)[:, 0, : len(classes)]
-        add_tree(builder, tree, fractions)
+        add_tree(builder, tree, fractions, missing)
     info = ModelInfo(preprocessing.names, classes, Decision.ARGMAX, Link.IDENTITY, preprocessing.source_name(model))
     return builder.build(info, preprocessing, float32_at_most, np.zeros(len(classes)), divisor)
 
 
-def add_tree(builder: TreeBuilder, estimator: Any, value: Floats) -> None:
-    """The nodes of one fitted scikit-learn tree. A threshold may be +inf (all but missing values go left)."""
+def takes_missing(model: Any) -> bool:
+    """Whether this very model takes missing numbers: that depends on the release, the splitter, the criterion and monotonic
+    constraints, so the model itself is asked."""
+    row = np.zeros((1, int(model.n_features_in_)), dtype=np.float32)
+    row[0, :1] = np.nan
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a row without names
+        try:
+            model.predict(row)
+        except ValueError:
+            return False
+    return True
+
+
+def add_tree(builder: TreeBuilder, estimator: Any, value: Floats, missing: bool = False) -> None:
+    """The nodes of one fitted scikit-learn tree. A threshold may be +inf (all but missing values go left). ``missing``: the
+    model takes missing numbers; where training saw none, its trees still say where they go."""
     tree = estimator.tree_
     leaf = np.asarray(tree.children_left) == _NO_CHILD
     threshold = np.asarray(tree.threshold, dtype=np.float64)
     if np.isnan(threshold[~leaf]).any():
         raise UnsupportedModel(f"{type(estimator).__name__}.tree_.threshold holds a NaN")
-    builder.add(tree.feature, threshold, tree.children_left, tree.children_right, leaf, value)
+    sides = np.asarray(tree.missing_go_to_left, dtype=np.bool_) if missing else None
+    builder.add(tree.feature, threshold, tree.children_left, tree.children_right, leaf, value, sides)

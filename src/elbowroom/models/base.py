@@ -59,6 +59,7 @@ class ModelInfo:
     own_names: bool = True  # False: the model knows its columns by position alone, and the names are someone else's
     fused_products: bool = False  # contributions are rounded products that the original may add without that rounding
     ties_last: bool = False  # scores that are equal after the last sum (or one that is 0) tie all the same
+    single: bool = False  # probabilities are computed in float32
 
     @classmethod
     def regressor(

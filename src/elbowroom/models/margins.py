@@ -103,6 +103,7 @@ def contrast(info: ModelInfo, target: int, probability: Need) -> Contrast:
             rows.sign[:, None], rows.threshold, (True,) * rows.sign.size, rows.slack, (-1,) * rows.sign.size
         )
     n_classes = len(info.classes)
+    eps = EPS32 if info.single else EPS
     if info.decision is not Decision.ARGMAX:
         sign = 1.0 if target == 1 else -1.0
         threshold, tie, slack = 0.0, (info.decision is Decision.NONNEGATIVE) == (target == 1), info.evaluation_error
@@ -110,7 +111,7 @@ def contrast(info: ModelInfo, target: int, probability: Need) -> Contrast:
             # p_t >= tau  <=>  sign * score >= log(tau / (1 - tau)); the computed p is off by a few roundings,
             # which a slack of 8 eps / (tau (1 - tau)) in the score outweighs.
             threshold, tie = float(np.log(probability) - np.log1p(-probability)), True
-            slack += 8 * EPS * (1.0 / (probability * (1.0 - probability)) + abs(threshold))
+            slack += 8 * eps * (1.0 / (probability * (1.0 - probability)) + abs(threshold))
         return Contrast(np.array([[sign]]), np.array([threshold]), (tie,), np.array([slack]), (1 - target,))
     if probability is not None:
         if info.link is Link.IDENTITY:
@@ -123,7 +124,7 @@ def contrast(info: ModelInfo, target: int, probability: Need) -> Contrast:
         threshold = float(np.log(probability) - np.log1p(-probability))
         row = np.full((1, 2), -1.0)
         row[0, target] = 1.0
-        slack = info.evaluation_error + 8 * EPS * (1.0 / (probability * (1.0 - probability)) + abs(threshold))
+        slack = info.evaluation_error + 8 * eps * (1.0 / (probability * (1.0 - probability)) + abs(threshold))
         return Contrast(row, np.array([threshold]), (True,), np.array([slack]), (1 - target,))
     rivals = tuple(j for j in range(n_classes) if j != target)
     matrix = np.zeros((len(rivals), n_classes))

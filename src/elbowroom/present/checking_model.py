@@ -12,7 +12,9 @@ from elbowroom.numerics import Floats
 from elbowroom.present.findings import Finding, not_checked
 from elbowroom.present.text import spoken
 from elbowroom.problem import RecourseProblem
+from elbowroom.problem.labels import Category
 from elbowroom.result import NoRegion, Region
+from elbowroom.result.own_words import plain_values
 
 
 def claimed_fingerprint(answer: Region | NoRegion) -> str | None:
@@ -55,7 +57,7 @@ def same_file(answer: Region | NoRegion, digest: str) -> list[Finding]:
 
 def derived(answer: Region | NoRegion, explainer: Explainer, is_it: bool) -> list[Finding]:
     """What the file says of the model and of its label (or value) for the factual, against what the model says."""
-    model, factual = explainer.model, answer.factual_values[None]
+    model, factual = explainer.model, answer.factual_values[None]  # 0 in place of what is missing
     with np.errstate(over="ignore", invalid="ignore"):  # the factual is the file's own
         read = model.info.says(model.scores(factual))[0]
         asked = explainer.predict(factual).reshape(-1)[0]
@@ -88,13 +90,24 @@ def question_of(answer: Region | NoRegion, explainer: Explainer) -> RecourseProb
     return RecourseProblem.ask(
         explainer.model,
         explainer.space,
-        answer.factual_values,
+        answer.inner_row,
         answer.room,
         answer.target,
         answer.metric,
         answer.rules,
+        allow_missing=bool(answer.missing),
     )
 
 
-def point_of(answer: Region | NoRegion, values: Floats) -> dict[str, float]:
-    return dict(zip(answer.space.names, map(float, values), strict=True))
+def point_of(answer: Region | NoRegion, values: Floats) -> dict[str, Category]:
+    """A point by column of the user's table."""
+    return plain_values(answer.space, values, answer.missing)
+
+
+def same_categories(answer: Region | NoRegion, explainer: Explainer) -> bool:
+    """Do columns and categories mean what they mean to the model?"""
+    ours, theirs = (
+        (space.columns, [(g.name, g.labels) for g in space.groups if g.labels is not None])
+        for space in (explainer.space, answer.space)
+    )
+    return repr(ours) == repr(theirs)  # 1, 1.0 and True are equal, and not the same words

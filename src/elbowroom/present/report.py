@@ -6,11 +6,12 @@ import math
 from functools import cache
 from typing import TYPE_CHECKING
 
-from elbowroom.present.account import account_of
+from elbowroom.present.account import account_of, quoted
 from elbowroom.present.numbers import about, below, percent_up
 from elbowroom.present.text import (
     ROUNDING_GAP,
     certificate_line,
+    joined,
     no_region_sentence,
     outcome,
     range_heading,
@@ -24,7 +25,7 @@ from elbowroom.present.text import (
 from elbowroom.problem.rooms import Ball, Box, Diamond, Room
 from elbowroom.result.region import NoRegion, Region
 from elbowroom.version import __version__
-from elbowroom.visible import visible
+from elbowroom.visible import named, visible
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -120,6 +121,21 @@ def _certificate(region: Region) -> list[tuple[str, str]]:
 
 def room_text(room: Room) -> str:
     """The room in words."""
+    return _shape_text(room) + _freedom_text(room)
+
+
+def _freedom_text(room: Room) -> str:
+    """; any housing; grade 'B' or 'C'."""
+    parts = []
+    for name, how in (room.categories or {}).items():
+        if not isinstance(how, str):
+            parts.append(f"; {named(name)} {joined([quoted(label) for label in how], 'or')}")
+        elif how == "any":
+            parts.append(f"; any {named(name)}")
+    return "".join(parts)
+
+
+def _shape_text(room: Room) -> str:
     kind = type(room).__name__.lower()
     if room.size is not None:
         return f"a {kind} of radius {about(room.size)}, in units of each feature's scale"

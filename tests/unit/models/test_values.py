@@ -74,6 +74,31 @@ def test_what_is_proven_holds_in_every_order_and_exact_sums_are_decided(seed: in
                         assert {good} == {may} == met
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_sums_of_single_floats(seed: int) -> None:
+    """Leaf values and base are float32, and added up in float32, as XGBoost does it; the value is that sum."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 6))
+    pool = np.concatenate([[812.0, 0.5, -3.25], rng.normal(scale=1e3, size=4)]).astype(np.float32).astype(np.float64)
+    values = [tuple(rng.choice(pool[:3] if seed % 2 else pool, 2)) for _ in range(n)]
+    model = replace(stumps(values, base=float(np.float32(rng.choice([0.0, 12.1])))), single=True)
+    corners = np.array(list(product((-1.0, 1.0), repeat=n)))
+    said = model.scores(corners)[:, 0]
+    assert (said == said.astype(np.float32)).all()
+    proven = 0
+    for end in (float(said[0]), float(next_up(said[0])), float(said[0]) - 1e-3, float(said[-1]) + 1e-3):
+        for wanted in (ValueRange(end), ValueRange(None, end), ValueRange(end - 1e-3, end + 1e-3)):
+            margins = tree_margins(model, 0, wanted)
+            assert margins.hopeful is not None
+            for corner, value in zip(corners, said, strict=True):
+                reached = 2 * np.arange(n) + (corner > 0)
+                met = bool(wanted.contains(np.array(value)))
+                assert met or not margins.holds(reached)
+                assert not met or margins.hopeful.holds(reached)
+                proven += margins.holds(reached)
+    assert proven > 0
+
+
 @pytest.mark.parametrize("divisor", [1.0, 3.0, 7.0, 10.0, 100.0])
 def test_the_least_sum_is_the_first_float_whose_mean_is_enough(divisor: float) -> None:
     rng = np.random.default_rng(0)

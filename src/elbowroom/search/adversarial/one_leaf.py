@@ -67,7 +67,9 @@ class OneLeafEngine:
             if problem.admissible(center) and isinstance(referee(center), Certificate):
                 return Ending(method, 0.0)
         return Ending(
-            method, 0.0, "no leaf of the wanted class was found that has room for the region; other regions may exist"
+            method,
+            0.0,
+            "no leaf with the wanted outcome was found that has room for the region; other regions may exist",
         )
 
 

@@ -95,7 +95,7 @@ def no_leaves_suffice(margins: TreeMargins, offsets: Ints) -> str:
     largest = np.maximum.reduceat(margins.value, offsets[:-1], axis=0)
     noise = gamma(len(offsets) + 8) * (np.abs(largest).sum(axis=0) + np.abs(margins.base) + np.abs(margins.slack))
     if (margins.base + largest.sum(axis=0) + noise < margins.slack).any():
-        return "not even the best leaves of all trees together give the wanted class"
+        return "not even the best leaves of all trees together give the wanted outcome"
     if not usable_leaves(margins, offsets).any():
-        return "no leaf has the wanted class"
+        return "no leaf has the wanted outcome"
     return ""

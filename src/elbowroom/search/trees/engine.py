@@ -59,7 +59,7 @@ class TreeEngine:
         if math.isinf(rest.lower_bound):
             room = problem.walls.shape.value
             reason = (
-                f"too close to a tie to prove: the {room} of every centre within the limits has a point of another class or "
+                f"too close to a tie to prove: the {room} of every centre within the limits has a point with another outcome or "
                 f"one {NEAR_TIE}"
             )
         return Ending(rest.method, near, reason, rest.tolerance, {**rest.counters, NEAR_TIES: 1.0})
