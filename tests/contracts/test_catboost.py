@@ -254,9 +254,11 @@ def test_rows_with_missing_numbers_are_answered() -> None:
 def test_labels_are_those_of_the_original(labels: np.ndarray) -> None:
     X, signal = numbers()
     y = labels[np.digitize(signal, [0.0, 1.0][: len(labels) - 1])]
-    opened = open_model(classifier(iterations=10).fit(X, y))
-    assert opened.model.info.classes == tuple(labels.tolist())
-    assert [type(label) for label in opened.model.info.classes] == [type(label) for label in labels.tolist()]
+    model = classifier(iterations=10).fit(X, y)
+    opened = open_model(model)
+    assert opened.model.info.classes == tuple(model.classes_.tolist())  # bools are words in releases before 1.2.3
+    assert [str(label) for label in opened.model.info.classes] == [str(label) for label in labels.tolist()]
+    assert set(opened.predict(X)) == set(opened.model.info.classes) == set(np.ravel(model.predict(X)))
 
 
 @pytest.mark.parametrize("loss", ["Logloss", "CrossEntropy", "MultiClass", "Focal:focal_alpha=0.5;focal_gamma=2.0"])

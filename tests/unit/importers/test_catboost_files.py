@@ -17,7 +17,7 @@ from elbowroom.errors import ElbowroomError, InputError, UnsupportedModel
 from elbowroom.importers import open_model
 from elbowroom.importers.catboost_file import CatBoostFile, holds_catboost
 from elbowroom.importers.catboost_json import parse
-from tests.support.catboost_cases import CASES, QUIET, case, classifier, coloured, holes, hostile_rows, numbers, words
+from tests.support.catboost_cases import CASES, QUIET, case, classifier, coloured, holes, hostile_rows, numbers
 from tests.support.catboost_mutants import honest
 
 ROOT = Path(__file__).parents[3]
@@ -207,5 +207,5 @@ def test_a_regressor_in_a_file_is_a_regressor(tmp_path: Path) -> None:
 def test_a_file_of_bools_keeps_its_labels(tmp_path: Path) -> None:
     X, signal = numbers()
     model = classifier(iterations=10).fit(X, signal > 0)
-    assert CatBoostFile(_saved(model, tmp_path / "m.json")).model.predict(X).dtype == np.bool_
-    assert words()[0] in ("no", "yes")
+    again = CatBoostFile(_saved(model, tmp_path / "m.json")).model.predict(X)
+    assert again.dtype == model.predict(X).dtype and (again == model.predict(X)).all()
