@@ -78,7 +78,7 @@ docs:
 lock:
 	$(call environment,.venv-tools)
 	.venv-tools/bin/python $(PIP_INSTALL) uv
-	.venv-tools/bin/uv pip compile pyproject.toml requirements/build.in --extra test --universal --python-version 3.11 \
+	.venv-tools/bin/uv pip compile pyproject.toml requirements/build.in --extra test --extra models --universal --python-version 3.11 \
 	  --generate-hashes --no-annotate --custom-compile-command "make lock" --quiet --upgrade --output-file requirements/lock.txt
 
 # The wheel, the source archive, and the bill of materials of the wheel.

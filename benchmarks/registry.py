@@ -3,7 +3,7 @@
 A function gets the options by name (an entry ``rows=problems`` passes ``--rows`` as ``problems``); an option that is not
 given is not passed, so that the function's own default holds. What it returns is written to ``results/NAME.json``: a
 mapping as it is, a list as ``instances`` with the numbers of the summary function, if there is one. A function that
-writes its files itself returns None.
+writes its files itself returns None. A mapping with entries under ``failures`` ends, once stored, with exit code 1.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "radii": {"nargs": "+", "type": float, "help": "radii of the room"},
     "families": {"nargs": "+", "help": "model families"},
     "solvers": {"nargs": "+", "help": "solvers of the paper's algorithm"},
+    "points": {"type": int, "help": "attacked points per region"},
     "jobs": {"type": int, "help": "processes"},
     "resume": {"action": argparse.BooleanOptionalAction, "help": "go on where the last start ended (the default)"},
     "quick": {"action": "store_true", "default": None, "help": "a slice of about two minutes"},
@@ -62,6 +63,7 @@ COMMANDS = [
     Command("realistic", "models of the size people use, gap at 1, 10 and 60 s", "realistic:run_realistic", "rows limit"),
     Command("startup", "what a new process pays", "startup:run_startup"),
     Command("limits", "seconds over the time limit on large models, and memory after 5,000 questions", "limits:run_limits", "rows"),
+    Command("models", "the newcomer's table: models and data as people bring them, attacked through the original's predict", "models.runner:run_models", "families only points rows limit"),
     Command("walk", "files that one call passes through, and changes of file", "walk:run_walk"),
     Command("reuse", "one explainer for twenty rows against twenty explainers", "reuse:run_reuse", "rows"),
     Command("same", "questions through used and fresh explainers: equal to the bit", "same:run_same", "questions=questions_asked"),
@@ -89,6 +91,8 @@ def main(arguments: list[str] | None = None) -> None:
         print({name: value for name, value in found.items() if not isinstance(value, list)})
         content = {"summary": found, **content}
     print(f"written: {record.write(command.name, content, out).name}")
+    if content.get("failures"):
+        raise SystemExit(1)
 
 
 def _parser() -> argparse.ArgumentParser:

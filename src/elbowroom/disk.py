@@ -12,8 +12,9 @@ from __future__ import annotations
 import os
 import secrets
 import stat
-from collections.abc import Callable
-from contextlib import suppress
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -108,6 +109,13 @@ def _content(descriptor: int, size: int, path: str | Path) -> bytes:
     if left != 0:  # it grows, it shrinks, or the system makes it up while it is read, as in /proc
         raise InputError(f"{path}: the file does not have the size it claims to have; copy it, then give the copy")
     return b"".join(parts)
+
+
+@contextmanager
+def scratch() -> Iterator[Path]:
+    """A folder of one's own that is gone afterwards: for libraries that know files only."""
+    with tempfile.TemporaryDirectory(prefix="elbowroom-", ignore_cleanup_errors=True) as folder:
+        yield Path(folder)
 
 
 # ---- writing ---------------------------------------------------------------------------------------------------------

@@ -104,7 +104,7 @@ def test_a_space_that_does_not_fit_the_model(cancer: Cancer) -> None:
     with pytest.raises(InputError, match="does not use"):
         Explainer(model, Space.from_frame(X.assign(more=1.0)))
     with pytest.raises(InputError, match="Space"):
-        Explainer(model, X)  # type: ignore[arg-type]
+        Explainer(model, [X])  # type: ignore[arg-type]
 
 
 def test_an_unfitted_model() -> None:

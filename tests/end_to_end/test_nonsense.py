@@ -66,7 +66,7 @@ def explainer(table: tuple[pd.DataFrame, np.ndarray]) -> Explainer:
         ({"bounds": None}, "bounds=None"),
         ({"immutable": None}, "immutable=None"),
         ({"immutable": 3}, "immutable=3"),
-        ({"one_hot": ["h_x", "h_y"]}, "mapping from group"),
+        ({"one_hot": ["h_x", "h_y"]}, "no column starts with 'h_x_'"),
         ({"one_hot": {"h": "h_x"}}, "mapping from group"),
         ({"one_hot": {"h": None}}, "mapping from group"),
         ({"numeric": ["b"], "integer": ["b"]}, "two kinds"),

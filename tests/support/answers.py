@@ -46,6 +46,7 @@ def make_region(
     trace: tuple[Step, ...] = (),
     rules: tuple[Rule, ...] = (),
     origin: Origin | None = ORIGIN,
+    missing: tuple[str, ...] = (),
 ) -> Region:
     space = space or credit_space()
     room = room or Box(0.01)
@@ -74,7 +75,42 @@ def make_region(
         trace=trace,
         rules=rules,
         origin=origin,
+        missing=missing,
     )
+
+
+def raw_space() -> Space:
+    """Columns of categories between columns of numbers: text, numbers with one for missing values, truth values."""
+    return Space(
+        (
+            Feature("age", "integer", 18, 90, immutable=True, scale=72, unit="years"),
+            *(Feature(f"purpose={label}", "binary") for label in ("car", "radio", "repairs")),
+            Feature("salary", lower=0, upper=200_000, scale=200_000, unit="DM", missing="may be filled"),
+            *(Feature(f"grade={label}", "binary", missing="may be filled") for label in (1, 2.5, "missing")),
+            *(Feature(f"owner={label}", "binary") for label in (False, True)),
+            Feature("branch=the only one", "binary", 1, 1),
+            Feature("debt", lower=-1e6, upper=1e6),
+        ),
+        (
+            Group("purpose", ("purpose=car", "purpose=radio", "purpose=repairs"), 1.5, ("car", "radio", "repairs")),
+            Group("grade", ("grade=1", "grade=2.5", "grade=missing"), 1.0, (1, 2.5, None), True),
+            Group("owner", ("owner=False", "owner=True"), 1.0, (False, True)),
+            Group("branch", ("branch=the only one",), 1.0, ("the only one",)),
+        ),
+    )
+
+
+RAW_FACTUAL = np.array([35.0, 0, 0, 1, 40_123.75, 1, 0, 0, 1, 0, 1, 0.0])
+RAW_CENTER = np.array([35.0, 1, 0, 0, 52_104.5, 0, 1, 0, 1, 0, 1, 0.0])
+
+
+def make_raw_region(
+    room: Room | None = None, missing: tuple[str, ...] = ("debt",), center: np.ndarray = RAW_CENTER
+) -> Region:
+    """Of a row in which the debt is missing: the purpose and the grade change, and so does the salary."""
+    if missing:
+        room = room or Box({"salary": 500.0}, categories={"purpose": ["car", "radio"]})
+    return make_region(raw_space(), RAW_FACTUAL, center, room, missing=missing)
 
 
 def make_no_region(

@@ -97,7 +97,7 @@ def _bad_cells(problem: RecourseProblem, rooms: list[list[int]]) -> _Cells:
 
 
 def _good(problem: RecourseProblem, points: np.ndarray) -> np.ndarray:
-    margins = tree_margins(problem.model, problem.target_index, problem.target.probability)
+    margins = tree_margins(problem.model, problem.target_index, problem.target.need)
     leaves = problem.model.leaves
     reached = ((leaves.lower < points[:, None]) & (points[:, None] <= leaves.upper)).all(axis=2)
     return (margins.base + reached.astype(float) @ margins.value >= margins.slack).all(axis=1)

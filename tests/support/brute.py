@@ -147,7 +147,7 @@ def _group(problem: RecourseProblem, g: int) -> Axis:
 
 def provable(problem: RecourseProblem, points: np.ndarray) -> np.ndarray:
     """Points whose margins reach their slack."""
-    margins = tree_margins(problem.model, problem.target_index, problem.target.probability)
+    margins = tree_margins(problem.model, problem.target_index, problem.target.need)
     leaves = problem.model.leaves
     total = np.zeros((len(points), margins.base.size))
     for row in range(0, len(points), 500):

@@ -64,9 +64,13 @@ PLAIN: dict[str, Callable[[Any], object]] = {
 def seal_of(c: dict[str, Any]) -> str:
     """What `Certificate.seal` computes."""
     body, target = c["body"], c["target"]
-    label = PLAIN[target["label"]["type"]](target["label"]["value"])
+    if "at_least" in target:
+        ends = tuple(None if target[end] is None else float(target[end]) for end in ("at_least", "at_most"))
+        label, need = None, ("values", *ends)
+    else:
+        label, need = PLAIN[target["label"]["type"]](target["label"]["value"]), target["probability"]
     assumptions = tuple(c["assumptions"])
-    claims = (c["fingerprint"], repr(label), target["probability"], c["method"], float(c["margin"]))
+    claims = (c["fingerprint"], repr(label), need, c["method"], float(c["margin"]))
     digest = hashlib.sha256(repr((*claims, assumptions, body["shape"])).encode())
     for name in ("center", "lower", "upper", "axes"):
         digest.update(np.array(body[name], dtype=np.float64).tobytes())

@@ -57,6 +57,10 @@ class Validator:
                 return same(value, wanted)
             case "enum":
                 return any(same(value, one) for one in wanted)
+            case "dependentRequired":
+                return not isinstance(value, dict) or all(
+                    name not in value or all(other in value for other in others) for name, others in wanted.items()
+                )
             case "anyOf":
                 return any(self.fits(value, one) for one in wanted)
             case "oneOf":

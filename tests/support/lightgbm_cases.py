@@ -37,7 +37,14 @@ def holes() -> np.ndarray:
 def _classifier(**more: Any) -> Any:
     import lightgbm
 
-    usual = {"n_estimators": 30, "n_jobs": 1, "verbose": -1, "max_cat_to_onehot": 2, "min_data_per_group": 5, "cat_smooth": 1}
+    usual = {
+        "n_estimators": 30,
+        "n_jobs": 1,
+        "verbose": -1,
+        "max_cat_to_onehot": 2,
+        "min_data_per_group": 5,
+        "cat_smooth": 1,
+    }
     return lightgbm.LGBMClassifier(**{**usual, **more})
 
 
@@ -91,7 +98,12 @@ def hostile_rows(text: TextModel, size: int, seed: int = 0, by_codes: bool = Fal
     low, high = X.min(axis=0), X.max(axis=0)
     rows = low + rng.uniform(-0.1, 1.1, (size, X.shape[1])) * (high - low)
     rows = np.where(rng.random(rows.shape) < 0.5, X[rng.integers(len(X), size=size)], rows)
-    splits = [(f, t) for tree in text.trees for f, t, s in zip(tree.feature, tree.threshold, tree.by_set, strict=True) if not s]
+    splits = [
+        (f, t)
+        for tree in text.trees
+        for f, t, s in zip(tree.feature, tree.threshold, tree.by_set, strict=True)
+        if not s
+    ]
     pairs = np.unique(np.array(splits, dtype=float), axis=0)
     near = _neighbours(pairs[:, 1])
     which = np.arange(size * 4 // 5)

@@ -28,7 +28,11 @@ def mutant(text: str, rng: random.Random) -> tuple[str, str]:
         text, how = rng.choice((_number, _number, _number, _key, _line, _bytes, _swap, _cut))(text, rng)
         done.append(how)
     if rng.random() < 0.7:  # sizes that fit again: the damage has to be found in the tree itself
-        text = _sized(text) if rng.random() < 0.5 else "\n".join(a for a in text.split("\n") if not a.startswith("tree_sizes="))
+        text = (
+            _sized(text)
+            if rng.random() < 0.5
+            else "\n".join(a for a in text.split("\n") if not a.startswith("tree_sizes="))
+        )
         done.append("sizes mended")
     return text, ", ".join(done)
 

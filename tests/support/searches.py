@@ -43,7 +43,7 @@ def check(found: Run) -> None:
         attack(lambda X: labels[info.labels_of(model.scores(X))], body, problem.target.label, cuts)
     else:  # a probability below 1/2 does not decide the label
         assert isinstance(model, LinearModel)
-        affine = linear_margins(model, problem.target_index, problem.target.probability).affine
+        affine = linear_margins(model, problem.target_index, problem.target.need).affine
         attack(lambda X: (affine(X) >= 0).all(axis=1), body, True)
     assert found.lower_bound <= found.distance * (1 + 1e-12)
 

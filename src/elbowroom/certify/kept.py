@@ -22,7 +22,7 @@ CALLED_EXACT: Final = 1e-9  # what may lie between the bounds of a probability t
 def kept_probability(
     model: Model, target: Target, slip: Slip, room: Body | None, tolerance: float, time_limit: float
 ) -> KeptProbability:
-    """Bounds on P(the slipped centre has the wanted class), at most ``tolerance`` apart, or with the reason why not."""
+    """Bounds on P(the slipped centre has the wanted outcome), at most ``tolerance`` apart, or with the reason why not."""
     began = time.perf_counter()
     if room is not None:
         check_known(room.shape, SHAPES, "the chance to stay inside the room")
@@ -30,18 +30,18 @@ def kept_probability(
         raise InputError(
             "the chance of keeping a class is defined for a label; leave out the probability of the target"
         )
-    index = target.index(model.info)
+    index, need = target.index(model.info), target.need
     match model:
         case TreeEnsemble():
             from elbowroom.certify.kept_trees import kept_trees
 
-            masses = kept_trees(model, index, slip, tolerance, time_limit)
+            masses = kept_trees(model, index, need, slip, tolerance, time_limit)
             lower, upper, exact = masses.good - masses.error, 1.0 - masses.bad + masses.error, masses.decided
             ranges, why = masses.ranges, masses.why
         case LinearModel():
             from elbowroom.certify.kept_linear import kept_linear
 
-            bounds = kept_linear(model, index, slip, tolerance, began + time_limit)
+            bounds = kept_linear(model, index, need, slip, tolerance, began + time_limit)
             lower, upper, exact, ranges, why = bounds.lower, bounds.upper, bounds.exact, 1, bounds.why
         case ReluNetwork() | ObliqueEnsemble():
             raise UnsupportedModel(

@@ -25,7 +25,7 @@ from scipy import signal, special
 from elbowroom.certify.kept_rivals import SHARE, AffineRows, kept_rivals
 from elbowroom.certify.slips import PHI_ERROR, REACH, Slip
 from elbowroom.models import LinearModel
-from elbowroom.models.margins import linear_margins
+from elbowroom.models.margins import Need, linear_margins
 from elbowroom.numerics import EPS, Floats, Ints
 
 HALF_GRIDS: Final = (2**12, 2**14, 2**16, 2**18)  # points on either side of 0, finer until the bounds are close
@@ -51,9 +51,9 @@ class Bounds:
         return Bounds(max(self.lower, lower), min(self.upper, upper), False, False, why)
 
 
-def kept_linear(model: LinearModel, target: int, slip: Slip, tolerance: float, deadline: float) -> Bounds:
+def kept_linear(model: LinearModel, target: int, need: Need, slip: Slip, tolerance: float, deadline: float) -> Bounds:
     """Bounds for all rivals together; finer grids until they are within the tolerance, or the deadline passes."""
-    margins = linear_margins(model, target)
+    margins = linear_margins(model, target, need)
     affine = margins.affine
     doubt = affine.error(np.abs(slip.center) + REACH * slip.sigma) + margins.slack
     rows = AffineRows(affine.weight, affine.bias, doubt)

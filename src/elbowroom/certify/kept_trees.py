@@ -36,7 +36,7 @@ from elbowroom.certify.kept_kernels import (
 from elbowroom.certify.slips import Slip
 from elbowroom.kernels.warm import without_collection
 from elbowroom.models import TreeEnsemble
-from elbowroom.models.margins import tree_margins
+from elbowroom.models.margins import Need, tree_margins
 from elbowroom.models.tiny import two_stumps
 from elbowroom.numerics import EPS, Floats, Ints
 
@@ -58,7 +58,7 @@ class Masses:
     why: str
 
 
-def kept_trees(model: TreeEnsemble, target: int, slip: Slip, tolerance: float, seconds: float) -> Masses:
+def kept_trees(model: TreeEnsemble, target: int, need: Need, slip: Slip, tolerance: float, seconds: float) -> Masses:
     """Masses proven kept and lost, until less than ``tolerance`` is open or time runs out."""
     deadline = time.perf_counter() + seconds
     columns = [int(f) for f in slip.columns if model.cuts[int(f)].size]
@@ -67,7 +67,7 @@ def kept_trees(model: TreeEnsemble, target: int, slip: Slip, tolerance: float, s
     cdf = np.concatenate([np.zeros(0), *(_steps(slip.below(f, c)) for f, c in zip(columns, cuts, strict=True))])
     error = sum((c.size + 1) * 2.0 * slip.error(f, c) for f, c in zip(columns, cuts, strict=True))
     kind, cell = _nodes(model, slip, columns, cuts)
-    margins = tree_margins(model, target, of=model.value)
+    margins = tree_margins(model, target, need, of=model.value)
     hopeful = margins.hopeful or margins
     n_active, n_rivals = len(columns), margins.base.size
     forest = Forest(
@@ -120,7 +120,7 @@ def prepare_kept() -> None:
     origin = np.zeros(2)
     slip = Slip(origin, origin + 0.1, origin - np.inf, origin + np.inf, np.zeros(2, dtype=np.bool_))
     with without_collection():
-        kept_trees(two_stumps(), 0, slip, tolerance=1.0, seconds=0.0)
+        kept_trees(two_stumps(), 0, None, slip, tolerance=1.0, seconds=0.0)
 
 
 def _doubled(ranges: Ranges) -> Ranges:

@@ -57,7 +57,7 @@ class _Row:
 def judge_linear(model: LinearModel, target: Target, body: Body, deadline: float) -> Verdict:
     """Certificate, a point of the body that fails (or is too close to tell), or Undecided at the deadline."""
     start = time.perf_counter()
-    margins = linear_margins(model, target.index(model.info), target.probability)
+    margins = linear_margins(model, target.index(model.info), target.need)
     affine, largest = margins.affine, np.maximum(np.abs(body.lower), np.abs(body.upper))
     with np.errstate(over="ignore", invalid="ignore"):
         needed = np.array(
@@ -72,7 +72,7 @@ def judge_linear(model: LinearModel, target: Target, body: Body, deadline: float
         row = _read_row(affine.weight[j], float(affine.bias[j]), float(needed[j]), body)
         gain = _worst_gain(row, body, deadline)
         if gain.point is not None:
-            label = model.info.classes[int(model.info.labels_of(model.scores(gain.point[None]))[0])]
+            label = model.info.says(model.scores(gain.point[None]))[0]
             margin, seconds = min(_down(row.margin(gain.point)), -SMALLEST), time.perf_counter() - start
             return Counterexample(gain.point, label, margin, seconds, _near_tie(margins, gain.point))
         if gain.lost is None:

@@ -49,8 +49,9 @@ _NARROWEST = 1e-7  # inputs are not halved below this share of the region
 _NOISE = 1e-9  # losses below this share of the largest possible one are noise
 _LEAST_WEIGHT = 1e-12  # of a neuron without slope, against the largest: ties are broken by size
 _OUTSIDE = 1e-9  # relative: how far outside its intervals a relaxed point must lie to contradict them
+_OVERFLOW = "the network's values overflow in this region; scale the features"
 _OUT_OF_TIME = "a limit was reached before every part of the region was judged"
-_ON_THE_BOUNDARY = "a point of the region lies within rounding of the boundary of the class"
+_ON_THE_BOUNDARY = "a point of the region lies within rounding of the boundary of what is wanted"
 
 
 class _Unsettled(Exception):  # noqa: N818 - an outcome, not an error
@@ -75,14 +76,14 @@ class _Node:
 def judge_network(model: ReluNetwork, target: Target, body: Body, deadline: float, looks: float = math.inf) -> Verdict:
     """A certificate, a point of the body that is not (safely) of the wanted class, or Undecided with a reason."""
     began = time.perf_counter()
-    margins = network_margins(model, target.index(model.info), target.probability)
+    margins = network_margins(model, target.index(model.info), target.need)
     margin = math.inf
     try:
         with np.errstate(over="ignore", invalid="ignore"):  # an overflow makes a bound useless, never wrong
             for inputs in _categories(body):
                 margin = min(margin, _Question(margins.layers, margins.slack, inputs, deadline, looks).settle())
     except _Refuted as refuted:
-        label = model.info.classes[int(model.info.labels_of(model.scores(refuted.point[None]))[0])]
+        label = model.info.says(model.scores(refuted.point[None]))[0]
         near_tie = bool(
             (_outputs(margins.layers, refuted.point) >= 0.0).all()
         )  # ahead of all rivals, but not by enough
@@ -133,9 +134,11 @@ class _Question:
         phases = [np.zeros(layer.bias.size) for layer in self.hidden]
         intervals = propagate(self.hidden, inputs, phases)
         if intervals is None or not all(np.isfinite(i.low).all() and np.isfinite(i.high).all() for i in intervals):
-            raise _Unsettled("the network's values overflow in this region; scale the features")
+            raise _Unsettled(_OVERFLOW)
         self.root = _Node(inputs, phases, intervals)
         self.needed = evaluation_error(layers, inputs, intervals) + slack
+        if not np.isfinite(self.needed).all():
+            raise _Unsettled(_OVERFLOW)
 
     def settle(self) -> float:
         """The smallest proven margin beyond what is needed; raises if there is none."""

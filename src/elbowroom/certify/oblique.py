@@ -57,7 +57,7 @@ def judge_oblique(
 ) -> Verdict:
     """A certificate, a point of the body that is not (safely) of the wanted class, or Undecided with a reason."""
     began = time.perf_counter()
-    margins = tree_margins(model, target.index(model.info), target.probability)
+    margins = tree_margins(model, target.index(model.info), target.need)
     margin = math.inf
     try:
         for inputs in _categories(body):
@@ -67,7 +67,7 @@ def judge_oblique(
                 spare = question.settle(float(margins.base[rival]), slack)
                 margin = min(margin, max(0.0, spare + min(slack, 0.0)))  # below 0 it only tells exact sums apart
     except _Refuted as refuted:
-        label = model.info.classes[int(model.info.labels_of(model.scores(refuted.point[None]))[0])]
+        label = model.info.says(model.scores(refuted.point[None]))[0]
         near_tie = _may_hold(model, margins.hopeful or margins, refuted.point)
         seconds = time.perf_counter() - began
         return Counterexample(refuted.point, label, min(refuted.margin, -SMALLEST), seconds, near_tie)

@@ -27,7 +27,7 @@ from elbowroom.certify.cells import Cells
 from elbowroom.certify.tree_kernels import CROWDED, FINISHED, FOUND, CellArrays, Stack, descend
 from elbowroom.kernels.warm import is_loaded, without_collection
 from elbowroom.models import TreeEnsemble, TreeMargins
-from elbowroom.models.margins import tree_margins
+from elbowroom.models.margins import Need, tree_margins
 from elbowroom.models.tiny import two_stumps
 from elbowroom.numerics import Floats, Ints
 from elbowroom.problem import Body, Shape, Target
@@ -36,7 +36,7 @@ from elbowroom.result import Certificate, Counterexample, Undecided, Verdict
 
 SHAPES: Final = (Shape.BOX, Shape.BALL, Shape.DIAMOND)
 _MOST_TARGETS = 4  # of one model whose margins are remembered
-_REMEMBERED: WeakKeyDictionary[TreeEnsemble, dict[tuple[int, float | None], TreeMargins]] = WeakKeyDictionary()
+_REMEMBERED: WeakKeyDictionary[TreeEnsemble, dict[tuple[int, Need], TreeMargins]] = WeakKeyDictionary()
 MANY_LEAVES: Final = 100_000
 _SHARE = 4_000_000  # leaf comparisons between two looks at the clock
 COST_ROUNDING: Final = 1e-12  # of each term of a cost; plenty for a few roundings
@@ -48,14 +48,14 @@ _ASSUMPTIONS = (
 )
 
 
-def _margins(model: TreeEnsemble, target: int, probability: float | None) -> TreeMargins:
+def _margins(model: TreeEnsemble, target: int, need: Need) -> TreeMargins:
     """Margins depend on the model and the target alone; searches ask for thousands of regions of one model. What is
     remembered does not keep a model alive, and is little."""
     known = _REMEMBERED.setdefault(model, {})
-    key = target, probability
+    key = target, need
     margins = known.get(key)
     if margins is None:
-        margins = known[key] = tree_margins(model, target, probability)
+        margins = known[key] = tree_margins(model, target, need)
         for old in list(known)[:-_MOST_TARGETS]:
             known.pop(old, None)  # another thread may have done it
     return margins
@@ -75,7 +75,7 @@ def judge_trees(model: TreeEnsemble, target: Target, body: Body, deadline: float
     """A certificate, a point of the body that is not (safely) of the wanted class, or Undecided after the deadline or that
     many looks for a rival."""
     began = time.perf_counter()
-    margins = _margins(model, target.index(model.info), target.probability)
+    margins = _margins(model, target.index(model.info), target.need)
     cells = Cells.of(model, body, deadline)
     if cells is None:
         return Undecided(_TOO_LATE, _since(began))
@@ -159,7 +159,7 @@ def _counterexample(
     leaves = model.leaves
     reached = np.flatnonzero(((leaves.lower < point) & (point <= leaves.upper)).all(axis=1))
     margin = float(margins.base[rival] + margins.value[reached, rival].sum() - margins.slack[rival])
-    label = model.info.classes[int(model.info.labels_of(model.scores(point[None]))[0])]
+    label = model.info.says(model.scores(point[None]))[0]
     return Counterexample(point, label, margin, _since(began), margins.near_tie(reached))
 
 

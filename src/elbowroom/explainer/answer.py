@@ -40,6 +40,7 @@ def answer(attempt: Attempt, ending: Ending, widen: Callable[..., Widening], ori
             counters=dict(ending.counters),
             rules=problem.rules,
             origin=origin,
+            missing=problem.missing,
             _widen=widen,
         )
     return NoRegion(
@@ -59,6 +60,7 @@ def answer(attempt: Attempt, ending: Ending, widen: Callable[..., Widening], ori
         predicted=problem.predicted,
         source=problem.model.info.source,
         origin=origin,
+        missing=problem.missing,
     )
 
 
@@ -72,7 +74,7 @@ def single_class(
         status=Status.NONE_EXISTS,
         reason=f"the model has only the class {model.info.classes[0]!r}, so no input gets another one",
         space=space,
-        factual_values=space.row(row),
+        factual_values=space.without_missing(space.row(row, allow_missing=True))[0],
         target=Target(None),
         room=room,
         metric=Distance.parse(distance),

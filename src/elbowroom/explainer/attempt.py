@@ -134,4 +134,6 @@ class Attempt:
             return None
         if isinstance(verdict, Undecided) or self.near_tie:
             return Ending("limits", 0.0, f"nothing may move, and the judge could not decide: {verdict.reason}")
-        return Ending("limits", math.inf, "every feature is immutable, and the row itself is not in the wanted class")
+        return Ending(
+            "limits", math.inf, "every feature is immutable, and the row itself does not have the wanted outcome"
+        )

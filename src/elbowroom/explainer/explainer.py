@@ -26,6 +26,7 @@ from elbowroom.problem.rooms import checked_radius, per_column
 from elbowroom.problem.shapes import Shape
 from elbowroom.problem.slips import parse_tolerance
 from elbowroom.result import Frontier, KeptProbability, NoRegion, Origin, RadiusResult, Region, Verdict, Widening
+from elbowroom.result.own_words import with_missing
 from elbowroom.search.contract import Clock, Engine, OnProgress
 from elbowroom.visible import listed
 
@@ -62,7 +63,7 @@ class Explainer:
         return self._space
 
     def predict(self, rows: Floats | pd.DataFrame) -> npt.NDArray[Any]:
-        """Labels from the original model object, for a table or for float rows in the order of the space."""
+        """Labels (values of a regressor) from the original model object, for a table or for float rows in the order of the space."""
         if isinstance(rows, pd.DataFrame):
             rows = self._space.inner(rows, allow_missing=True)
         return self._predict(rows)
@@ -83,7 +84,15 @@ class Explainer:
 
     def _for_row(self, row: object, what: str = "row") -> Explainer:
         """Who answers for a row: this explainer, or the one for the numbers that the row lacks."""
+        if isinstance(row, Region):
+            self._same_columns(row)
+            return self.for_missing(row.missing)
         return self.for_missing(self._space.without_missing(self._space.row(row, what, allow_missing=True))[1])
+
+    def _point(self, row: object, what: str, space: Space | None = None) -> Floats:
+        """A row as inner floats, with 0 in place of the numbers that all rows of this explainer lack."""
+        space = space or self._space
+        return space.without_missing(space.row(row, what, allow_missing=bool(self._missing)))[0]
 
     # ---- the closest region -------------------------------------------------------------------------------------------
     def explain(
@@ -217,17 +226,19 @@ class Explainer:
         in `explain`; without it, immutable features stay at the centre's value and the others move both ways.
         """
         seconds = seconds_of(time_limit)
+        able = self._for_row(center, "center")
+        if able is not self:
+            return able.certify(center, room, target, factual=factual, time_limit=time_limit)
         if isinstance(center, Region):
-            self._same_columns(center)
             if room is None and target is None:
                 return certify(self.model, center.target, center.body, seconds)
             target = center.target if target is None else target
-            factual = center.factual_values if factual is None else factual
-            center = center.body.center
+            factual = center.inner_row if factual is None else factual
+            center = with_missing(center.space, center.body.center, self._missing)
         if room is None:
             raise InputError("certify needs a room, for example certify(point, Box(0.05))")
-        point = self._space.row(center, "center")
-        problem = self._about(point, room, target, None if factual is None else self._space.row(factual, "factual"))
+        point = self._point(center, "center")
+        problem = self._about(point, room, target, None if factual is None else self._point(factual, "factual"))
         if ((point < problem.lower) | (point > problem.upper)).any():
             raise self._outside(point, problem)
         return certify(self.model, problem.target, problem.body(point), seconds)
@@ -248,10 +259,10 @@ class Explainer:
         if factual is None:
             both_ways = tuple(replace(f, direction=Direction.ANY) for f in space.features)
             space, factual = replace(space, features=both_ways), point
-        if target is None:
-            index = int(self.model.info.labels_of(self.model.scores(point[None]))[0])
-            target = Target(self.model.info.classes[index])
-        return RecourseProblem.ask(self.model, space, factual, room, target)
+        if target is None and not self.model.info.is_regressor:  # whose missing target is refused by name
+            target = Target(self.model.info.says(self.model.scores(point[None]))[0])
+        row = with_missing(space, factual, self._missing)
+        return RecourseProblem.ask(self.model, space, row, room, target, allow_missing=bool(self._missing))
 
     # ---- the largest room around a point -----------------------------------------------------------------------------
     def radius(
@@ -266,7 +277,10 @@ class Explainer:
         from elbowroom.search.radius import largest_radius
 
         seconds = seconds_of(time_limit)
-        values = self._space.row(point, "point")
+        able = self._for_row(point, "point")
+        if able is not self:
+            return able.radius(point, norm, target, time_limit=time_limit)
+        values = self._point(point, "point")
         problem = self._about(values, ROOM_OF_NORM[norm](1.0), target, None)
         shape, clock = problem.walls.shape, Clock(seconds)
 
@@ -298,18 +312,22 @@ class Explainer:
         from elbowroom.certify.slips import Slip
 
         seconds, width = seconds_of(time_limit), parse_tolerance(tolerance)
+        able = self._for_row(center, "center")
+        if able is not self:
+            return able.probability_kept(
+                center, sigma, target, factual=factual, tolerance=tolerance, time_limit=time_limit
+            )
         space, room = self._space, None
         if isinstance(center, Region):
-            self._same_columns(center)
             if target is None and factual is None and center.certificate.fingerprint == self.model.fingerprint:
                 room = center.body  # certified for this model and this target, within these limits
             target = center.target if target is None else target
-            factual = center.factual_values if factual is None else factual
-            space, center = center.space, center.body.center
-        point = space.row(center, "center")
+            factual = center.inner_row if factual is None else factual
+            space, center = center.space, with_missing(center.space, center.body.center, self._missing)
+        point = self._point(center, "center", space)
         spread = per_column(checked_radius(sigma, "sigma", needed=True), space, "sigma")
         problem = self._about(
-            point, Box(0.0), target, None if factual is None else space.row(factual, "factual"), space
+            point, Box(0.0), target, None if factual is None else self._point(factual, "factual", space), space
         )
         if ((point < problem.lower) | (point > problem.upper)).any():
             raise self._outside(point, problem)
@@ -328,15 +346,18 @@ class Explainer:
         seconds = seconds_of(time_limit)
         if not isinstance(region, Region):
             raise InputError(f"widen takes a Region, not {type(region).__name__}; use certify or radius for a point")
-        self._same_columns(region)
+        able = self._for_row(region)
+        if able is not self:
+            return able.widen(region, order=order, time_limit=time_limit)
         if not region.is_box:
             raise InputError(
                 f"a {region.body.shape.value} has no sides that could grow one by one; "
                 "ask with room=Box(...) and widen that answer"
             )
         problem = RecourseProblem.ask(
-            self.model, region.space, region.factual_values, region.room, region.target, region.metric, region.rules
-        )
+            self.model, region.space, region.inner_row, region.room, region.target, region.metric, region.rules,
+            allow_missing=bool(self._missing),
+        )  # fmt: skip
 
         def accept(body: Body, seconds: float, looks: float) -> Verdict:
             return certify(self.model, problem.target, body, seconds, looks)

@@ -12,8 +12,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from elbowroom.errors import InputError
-from elbowroom.importers import columns_of, open_model
-from elbowroom.importers.inputs import Column
+from elbowroom.importers import categorical_of, columns_of, open_model
+from elbowroom.importers.inputs import Column, Inputs
 from elbowroom.models import LinearModel, Model, ObliqueEnsemble, ReluNetwork, TreeEnsemble, may_miss, with_missing
 from elbowroom.numerics import Bools, Floats
 from elbowroom.problem import Feature, Space
@@ -38,7 +38,7 @@ def opened(model: object, space: object, data: object) -> Opened:
     the space, and the copy is compared with the original on its rows."""
     if isinstance(space, pd.DataFrame):
         data = space if data is None else data
-        space = Space.from_frame(space)
+        space = Space.from_frame(space, categorical=_categorical(model, space))
     if space is not None and not isinstance(space, Space):
         raise InputError(
             f"space: give the table that the model was fitted on, or a Space made of it with Space.from_frame(X), not "
@@ -52,9 +52,17 @@ def opened(model: object, space: object, data: object) -> Opened:
     if space is not None and _knows_no_names(model, known) == len(space.columns):
         names_of_space = space.columns
     read = open_model(model, names_of_space, data=data, known=known)
-    columns = read.original.inputs.columns
-    fitting = space_of(columns) if space is None else space.for_columns(columns)
+    fitting = _fitting(read.original.inputs, space)
     return Opened(read.model, _limited(fitting, read.original.preprocessing.domain), read.predict)
+
+
+def _fitting(inputs: Inputs, space: Space | None) -> Space:
+    """The space of the model's inner columns; a model may have been fitted on inner columns itself."""
+    if space is None:
+        return space_of(inputs.columns)
+    if inputs.plain and space.names != space.columns and set(inputs.names) == set(space.names):
+        return space.select(inputs.names)
+    return space.for_columns(inputs.columns)
 
 
 def without_numbers(found: Opened, missing: tuple[str, ...]) -> Opened:
@@ -90,8 +98,19 @@ def _limited(space: Space, domain: tuple[Floats, Floats]) -> Space:
     return replace(space, features=tuple(features))
 
 
+def _categorical(model: object, frame: pd.DataFrame) -> list[str]:
+    """Columns of a table that the model takes for categories, whatever they look like."""
+    if isinstance(model, (type, LinearModel, TreeEnsemble, ObliqueEnsemble, ReluNetwork)):
+        return []
+    positions = categorical_of(model)
+    return [str(frame.columns[j]) for j in positions if j < len(frame.columns)]
+
+
 def _categories(space: Space) -> dict[str, tuple[Category, ...]]:
-    return {group.name: group.labels for group in space.groups if group.labels is not None}
+    """By name, and by position for models that know no names."""
+    found = {group.name: group.labels for group in space.groups if group.labels is not None}
+    places = {f"x{i}": name for i, name in enumerate(space.columns) if name in found}
+    return found | {place: found[name] for place, name in places.items() if place not in space.columns}
 
 
 def _knows_no_names(model: object, known: dict[str, tuple[Category, ...]]) -> int | None:
@@ -117,4 +136,6 @@ def space_of(columns: tuple[Column, ...]) -> Space:
 
 
 def _labels(model: Model, rows: Floats) -> npt.NDArray[Any]:
+    if model.info.is_regressor:
+        return np.array(model.info.says(model.scores(rows)))
     return np.array(model.info.classes)[model.info.labels_of(model.scores(rows))]

@@ -138,7 +138,7 @@ class Preprocessing:
             row = np.zeros(self.width)
             row[self.inputs.starts[:-1]] = np.where(self.inputs.is_number, number, 1.0)
             try:
-                if np.isfinite(self.apply(row[None])).all():
+                if self._inside(row[None]) and np.isfinite(self.apply(row[None])).all():
                     return row
             except ValueError:
                 continue
@@ -176,17 +176,21 @@ class Preprocessing:
                 end[place] = self._last_inside(place, far)
         return ends
 
+    def _inside(self, row: Floats) -> bool:
+        """True if all stages have a value at one row."""
+        table = self.inputs.table(row)
+        for stage in self.stages:
+            if not bool(inside(stage, table)[0]):
+                return False
+            table = stage.apply(table)
+        return True
+
     def _last_inside(self, place: int, far: float) -> float:
         rows = np.broadcast_to(self.neutral, (1, self.width)).copy()
 
         def works(x: float) -> bool:
             rows[0, place] = x
-            table = self.inputs.table(rows)
-            good = True
-            for stage in self.stages:
-                good = good and bool(inside(stage, table)[0])
-                table = stage.apply(table)
-            return good
+            return self._inside(rows)
 
         if works(far):
             return float(np.copysign(np.inf, far))
@@ -205,7 +209,7 @@ class Preprocessing:
         folded = self.trace.affine(weight, bias, self.inputs, tables, model)
         return replace(folded, **self._missing_shares(np.asarray(weight, dtype=np.float64)))
 
-    def _missing_shares(self, weight: Floats) -> dict[str, Floats]:
+    def _missing_shares(self, weight: Floats) -> dict[str, Any]:
         """What a missing number adds to W t + b instead of its own share."""
         values = self.at_missing
         if values is None or not self.stages or (self.trace.way == Way.MIXED).any():
@@ -214,9 +218,10 @@ class Preprocessing:
         slack = gamma(2 * weight.shape[1] + 16)
         for v in np.flatnonzero(self.inputs.is_number):
             mine = np.flatnonzero(self.trace.variable == v)
-            terms = weight[:, mine] * values[v, mine]
-            share[:, self.inputs.starts[v]] = terms.sum(axis=1)
-            error[:, self.inputs.starts[v]] = slack * np.abs(terms).sum(axis=1)
+            offset = self.trace.offset[mine]  # of these columns is part of the bias
+            share[:, self.inputs.starts[v]] = (weight[:, mine] * (values[v, mine] - offset)).sum(axis=1)
+            size = np.abs(weight[:, mine]) * (np.abs(values[v, mine]) + np.abs(offset))
+            error[:, self.inputs.starts[v]] = slack * size.sum(axis=1)
         return {"missing_value": share, "missing_error": error} if np.isfinite(share).any() else {}
 
     def cuts(

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, Final
 
+import numpy as np
 import numpy.typing as npt
 
 from elbowroom.errors import ElbowroomError, InputError, UnsupportedModel
@@ -16,7 +17,8 @@ from elbowroom.importers.replay import ReplayReport
 from elbowroom.importers.replay import replay as replay_points
 from elbowroom.importers.table import Known, entry_of, reader_of, unfold
 from elbowroom.models.base import Model
-from elbowroom.numerics import Floats
+from elbowroom.models.missing import may_miss, missing_only_in
+from elbowroom.numerics import Bools, Floats
 
 NO_CATEGORIES: Final[Known] = MappingProxyType({})
 
@@ -72,8 +74,27 @@ def _open(model: object, names: object, replay: bool, data: object, known: Known
     if not columns.own_names:
         parsed = replace(parsed, info=replace(parsed.info, own_names=False))
     original = Original(model, inputs, preprocessing, outer.predict, outer.raw_scores)
+    parsed = missing_only_in(parsed, _taken(parsed, original))
     report = replay_points(parsed, original, data=data) if replay else None
     return ReadModel(parsed, original, report)
+
+
+def _taken(parsed: Model, original: Original) -> Bools:
+    """The columns in which the original itself takes a missing number: steps that change nothing may still refuse it."""
+    columns = np.flatnonzero(may_miss(parsed))
+    taken = np.zeros(parsed.info.n_features, dtype=np.bool_)
+    row = original.preprocessing.neutral
+    for together in (columns, *columns[:, None]):  # all at once; one by one only if that fails
+        rows = row[None].copy()
+        rows[0, together] = np.nan
+        try:
+            original.predict(rows)
+        except InputError:
+            continue
+        taken[together] = True
+        if together is columns:
+            break
+    return taken
 
 
 def read_model(model: object, names: object = None, *, replay: bool = True, data: object = None) -> Model:

@@ -34,13 +34,14 @@ def find_known(model: object, known: Container[tuple[str, str]]) -> type | None:
     return next((cls for cls in type(model).__mro__ if key_of(cls) in known), None)
 
 
-def refuse_overrides(model: object, known: type) -> None:
-    """Raise if the object, or a class between it and ``known``, replaces anything that could change a prediction."""
+def refuse_overrides(model: object, known: type, may: Container[str] = ()) -> None:
+    """Raise if the object, or a class between it and ``known``, replaces anything that could change a prediction. What it
+    ``may`` replace is read by the importer itself."""
     own = type(model)
     missing = object()
     if own is not known:
         for name in sorted({*dir(known), "__getattr__"}):
-            if _changes_nothing(name):
+            if _changes_nothing(name) or name in may:
                 continue
             if inspect.getattr_static(own, name, missing) is not inspect.getattr_static(known, name, missing):
                 raise UnsupportedModel(

@@ -17,10 +17,12 @@ from elbowroom.models.missing import may_miss
 from elbowroom.models.network import ReluNetwork
 from elbowroom.models.oblique import ObliqueEnsemble
 from elbowroom.models.trees import TreeEnsemble
+from elbowroom.models.values import value_error, values_of
 from elbowroom.numerics import EPS, EPS32, TINY, Bools, Floats, Ints, gamma
 
 _FLOAT32_LIMIT = 3e38  # originals that cast to float32 refuse larger numbers
 _SHOWN_COLUMNS = 20
+_ROOM = 1.01  # norms and sums of errors are rounded, too
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,8 @@ class ReplayReport:
 def replay(
     parsed: Model, original: Original, *, data: object = None, seed: int = 0, limit: int = 20_000
 ) -> ReplayReport:
-    """Compare labels (and scores, where the original shows them) on up to ``limit`` rows; raise `ReplayMismatch`.
+    """Compare labels (and scores, where the original shows them) on up to ``limit`` rows; raise `ReplayMismatch`. Of a
+    regressor, values are compared, within the declared error.
 
     A tree ensemble must agree on every row, except for scores that tie within the declared error of its own decision. A
     linear model or network must agree on every row whose margin exceeds the declared rounding error. On the other rows
@@ -43,6 +46,9 @@ def replay(
     X = _points(parsed, original, data, seed, limit)
     if not len(X):
         return ReplayReport(0, 0)
+    if parsed.info.is_regressor:
+        _compare_values(parsed, original, X)
+        return ReplayReport(len(X), 0)
     scores = parsed.scores(X)
     ours, theirs = parsed.info.labels_of(scores), original.class_indices(X, parsed.info.classes)
     _compare_scores(parsed, original, X, scores)
@@ -92,16 +98,10 @@ def _compare_scores(parsed: Model, original: Original, X: Floats, scores: Floats
 
     An original without scores is compared by its probabilities. Logistic function and softmax enlarge no error.
     """
-    match parsed:
-        case TreeEnsemble():
-            allowed = _tree_error(parsed)
-        case ObliqueEnsemble():
-            sure = _off_hyperplanes(parsed, X)  # elsewhere rounding chooses the leaf
-            X, scores, allowed = X[sure], scores[sure], _tree_error(parsed)
-        case LinearModel():
-            allowed = _network_error((parsed.affine,), X)[1] + TINY
-        case ReluNetwork():
-            allowed = _network_error(parsed.layers, X)[1] + TINY
+    if isinstance(parsed, ObliqueEnsemble):
+        sure = _off_hyperplanes(parsed, X)  # elsewhere rounding chooses the leaf
+        X, scores = X[sure], scores[sure]
+    allowed = _score_error(parsed, X)
     ours, ask = scores, original.decision_function
     if ask is None and parsed.info.link is not Link.NONE:
         ours, ask = _probabilities(parsed.info.link, scores), original.predict_proba
@@ -120,6 +120,44 @@ def _compare_scores(parsed: Model, original: Original, X: Floats, scores: Floats
             f"{parsed.info.source}: on {wrong.size} of {len(X)} rows the scores differ by more than rounding. At "
             f"{_describe(parsed, X[row])} the original gives {theirs[row].tolist()}, the copy {ours[row].tolist()}"
         )
+
+
+def _score_error(parsed: Model, X: Floats) -> Floats:
+    """How far the original's scores may be from ours, whatever the order of summation."""
+    match parsed:
+        case TreeEnsemble() | ObliqueEnsemble():
+            return _tree_error(parsed)
+        case LinearModel():
+            return _network_error((parsed.affine,), X)[1] + TINY
+        case ReluNetwork():
+            return _network_error(parsed.layers, X)[1] + TINY
+
+
+def _compare_values(parsed: Model, original: Original, X: Floats) -> None:
+    with np.errstate(over="ignore"):  # rows far from the data, behind an exponential
+        theirs = np.asarray(original.predict(X), dtype=np.float64).reshape(len(X), -1)
+    if theirs.shape[1] != 1:
+        raise ReplayMismatch(f"{parsed.info.source}: the original predicts {theirs.shape[1]} numbers, the copy one")
+    wrong = np.flatnonzero(~values_agree(parsed, X, theirs[:, 0]))
+    if wrong.size:
+        row = int(wrong[0])
+        ours = parsed.info.says(parsed.scores(X[row : row + 1]))[0]
+        raise ReplayMismatch(
+            f"{parsed.info.source}: on {wrong.size} of {len(X)} rows the values differ by more than rounding. At "
+            f"{_describe(parsed, X[row])} the original predicts {float(theirs[row, 0])!r}, the copy {ours!r}"
+        )
+
+
+def values_agree(parsed: Model, X: Floats, theirs: Floats) -> Bools:
+    """Which of a regressor's values are within the declared error of the copy's; a NaN is not."""
+    scores = parsed.scores(X)
+    allowed = value_error(parsed.info, scores, _score_error(parsed, X) + 2 * parsed.info.evaluation_error)[:, 0]
+    ours = values_of(parsed.info, scores)
+    with np.errstate(invalid="ignore"):
+        close = (np.abs(theirs - ours) <= allowed) | (theirs == ours)  # both may be infinite: exponentials overflow
+    if isinstance(parsed, ObliqueEnsemble):  # near a hyperplane rounding chooses the leaf
+        close |= ~_off_hyperplanes(parsed, X)
+    return np.asarray(close)
 
 
 def _probabilities(link: Link, scores: Floats) -> Floats:
@@ -180,14 +218,23 @@ def _certain(model: Model, X: Floats, scores: Floats, label: Ints) -> Bools:
 
 def _network_error(layers: tuple[Affine, ...], X: Floats) -> tuple[Floats, Floats]:
     """Outputs of ReLU layers, row by row, and how far the original's outputs may be from the ones computed here."""
-    value, error = X, np.zeros_like(X)  # a missing number is no error
+    value, error, length = X, np.zeros_like(X), np.zeros((len(X), 1))  # a missing number is no error
     for i, layer in enumerate(layers):
         if i:
             value = np.maximum(value, 0.0)  # the ReLU enlarges no error
         # the original's rounding and ours, each within the layer's own bound for inputs up to |value| + error
-        error = error @ np.abs(layer.weight).T + 2 * _affine_error(layer, np.abs(value) + error)
+        own = 2 * _affine_error(layer, np.abs(value) + error)
+        # what is passed on, entry by entry or by the length of all errors together, whichever is smaller
+        error = np.minimum(error @ np.abs(layer.weight).T, length * layer.row_lengths * _ROOM) + own
+        if i < len(layers) - 1:
+            grown = layer.spectral_norm * length * _ROOM if i else 0.0
+            length = np.minimum(grown + _lengths(own), _lengths(error)) * _ROOM + TINY
         value = layer(value)
     return value, error
+
+
+def _lengths(errors: Floats) -> Floats:
+    return np.hypot.reduce(errors, axis=1, keepdims=True)
 
 
 def _describe(model: Model, row: Floats) -> str:

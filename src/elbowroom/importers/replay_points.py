@@ -26,6 +26,7 @@ from elbowroom.visible import listed
 _CELLS = 20_000_000  # numbers in one matrix of rows: very wide models get fewer rows
 _NEIGHBOURS = 10
 _CLOSEST = 2
+_BEYOND = 1e37  # cuts that only tell missing numbers from others lie at the ends of float32
 _MORE_ROUNDS = 10
 
 
@@ -52,6 +53,7 @@ class Range:
         low[place], high[place] = middle - 3 * spread, middle + 3 * spread
         if isinstance(model, TreeEnsemble):
             for f, cuts in enumerate(model.cuts):
+                cuts = cuts[np.abs(cuts) < _BEYOND]
                 if cuts.size:
                     margin = (cuts[-1] - cuts[0]) / 4 or max(abs(cuts[0]) / 4, 1e-3)
                     low[f], high[f] = cuts[0] - margin, cuts[-1] + margin
@@ -196,6 +198,8 @@ def boundary_rows(
     Half of them are the two ends of the last float step across the boundary, half lie off it by 1e-15 to 1e-6 of the
     line: there the label is certain or not depending on how tight the declared errors are.
     """
+    if model.info.is_regressor:  # no boundary: values are compared everywhere
+        return starts[:0]
     labels = model.info.labels_of(model.scores(starts))
     rare = np.flatnonzero(labels != np.bincount(labels).argmax())  # one end of every line: not of the most common class
     if not rare.size:

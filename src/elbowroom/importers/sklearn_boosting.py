@@ -15,9 +15,12 @@ from elbowroom.models.base import Decision, Link, ModelInfo
 from elbowroom.models.trees import TreeEnsemble
 from elbowroom.numerics import Floats, products_are_exact
 
-__all__ = ["columns", "read_gradient_boosting"]
+__all__ = ["columns", "prior_of", "read_gradient_boosting"]
 
-_CONSTANT_STRATEGIES = ("prior", "most_frequent", "constant", "uniform")  # "stratified" draws at random
+_CONSTANT_STRATEGIES = {  # "stratified" draws at random
+    "DummyClassifier": ("prior", "most_frequent", "constant", "uniform"),
+    "DummyRegressor": ("mean", "median", "quantile", "constant"),
+}
 
 
 def _in_column(value: Floats, column: int, count: int) -> Floats:
@@ -34,7 +37,7 @@ def read_gradient_boosting(model: Any, preprocessing: Preprocessing) -> TreeEnse
     """
     require_fitted(model)
     classes = labels(model)
-    base = _prior(model)
+    base = prior_of(model)
     builder, fused = TreeBuilder(), False
     for stage in model.estimators_:
         for k, tree in enumerate(stage):
@@ -51,19 +54,20 @@ def read_gradient_boosting(model: Any, preprocessing: Preprocessing) -> TreeEnse
     return builder.build(info, preprocessing, float32_at_most, base)
 
 
-def _prior(model: Any) -> Floats:
+def prior_of(model: Any) -> Floats:
     """The constant score before the first tree, computed by the original itself."""
     start = model.init_
     if not (isinstance(start, str) and start == "zero"):
-        if type(start).__name__ != "DummyClassifier" or not type(start).__module__.startswith("sklearn."):
+        name = type(start).__name__
+        if name not in _CONSTANT_STRATEGIES or not type(start).__module__.startswith("sklearn."):
             raise UnsupportedModel(
-                f"{type(model).__name__}(init={type(start).__name__}) starts from another model's predictions; "
+                f"{type(model).__name__}(init={name}) starts from another model's predictions; "
                 'supported are the default prior and init="zero"'
             )
-        if start.strategy not in _CONSTANT_STRATEGIES:
+        if start.strategy not in _CONSTANT_STRATEGIES[name]:
             raise UnsupportedModel(
-                f"{type(model).__name__}(init=DummyClassifier(strategy={start.strategy!r})) does not start from a "
-                f"constant; supported strategies: {', '.join(_CONSTANT_STRATEGIES)}"
+                f"{type(model).__name__}(init={name}(strategy={start.strategy!r})) does not start from a "
+                f"constant; supported strategies: {', '.join(_CONSTANT_STRATEGIES[name])}"
             )
     row = np.zeros((1, model.n_features_in_), dtype=np.float32)
     return finite(model, "init_", model._raw_predict_init(row)).reshape(-1)

@@ -17,13 +17,14 @@ from elbowroom.importers.inputs import Column, Columns
 from elbowroom.importers.preprocessing import Preprocessing
 from elbowroom.importers.sklearn_common import PROBABILITY_ERROR, finite, labels, require_fitted
 from elbowroom.importers.sklearn_common import columns as plain_columns
+from elbowroom.importers.sklearn_regression import link_of
 from elbowroom.importers.tree_builder import TreeBuilder, at_most
 from elbowroom.models.base import Decision, Link, ModelInfo
 from elbowroom.models.trees import TreeEnsemble
 from elbowroom.numerics import Bools, Floats, Ints
 from elbowroom.problem.labels import Category, category, is_missing
 
-__all__ = ["add_trees", "codes", "columns", "read_histogram_boosting"]
+__all__ = ["add_trees", "codes", "columns", "read_histogram_boosting", "read_histogram_regressor"]
 
 
 # ---- what the model takes -------------------------------------------------------------------------------------------------
@@ -85,6 +86,16 @@ def read_histogram_boosting(model: Any, preprocessing: Preprocessing) -> TreeEns
     link = (Link.NONE, Link.LOGISTIC, Link.SOFTMAX)[min(len(classes), 3) - 1]
     source = preprocessing.source_name(model)
     info = ModelInfo(preprocessing.names, classes, decision, link, source, PROBABILITY_ERROR, ties_last=True)
+    return builder.build(info, preprocessing, at_most, base)
+
+
+def read_histogram_regressor(model: Any, preprocessing: Preprocessing) -> TreeEnsemble:
+    """baseline + sum of leaf values; exp of that for the losses "poisson" and "gamma"."""
+    require_fitted(model)
+    builder = TreeBuilder()
+    base = add_trees(builder, model)
+    source = preprocessing.source_name(model)
+    info = ModelInfo.regressor(preprocessing.names, source, link_of(model, model._loss.link))
     return builder.build(info, preprocessing, at_most, base)
 
 

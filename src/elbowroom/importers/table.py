@@ -25,10 +25,11 @@ Known: TypeAlias = Mapping[str, tuple[Category, ...]]  # categories of raw colum
 
 @dataclass(frozen=True)
 class Entry:
-    """Where a class is read: a module of this package and the function in it."""
+    """Where a class is read: a module of this package and the function in it. What subclasses ``may`` replace is read, too."""
 
     module: str
     function: str
+    may: frozenset[str] = frozenset()
 
     def _attribute(self, name: str) -> Callable[..., Any]:
         found: Callable[..., Any] = getattr(importlib.import_module(f"elbowroom.importers.{self.module}"), name)
@@ -54,6 +55,11 @@ class Entry:
         ask = self._optional("codes")
         return {} if ask is None else ask(model)
 
+    def categorical(self, model: object) -> tuple[int, ...]:
+        """Positions of columns that the model takes for categories, where a table cannot tell: they may be whole numbers."""
+        ask = self._optional("categorical")
+        return () if ask is None else ask(model)
+
     @property
     def predict(self) -> Callable[[Any, Any], Any] | None:
         """How to ask a model without a ``predict`` of its own for labels."""
@@ -73,6 +79,15 @@ class Entry:
 _LINEAR = Entry("sklearn_linear", "read_linear")
 _FOREST = Entry("sklearn_trees", "read_forest")
 _TREE = Entry("sklearn_trees", "read_tree")
+_LINEAR_VALUES = Entry("sklearn_regression", "read_linear")
+_GENERALIZED = Entry("sklearn_regression", "read_generalized")
+# Torch modules have a forward each; the importer refuses every other way to change what a call computes.
+_TORCH = Entry(
+    "torch_network",
+    "read_module",
+    frozenset({"forward", "extra_repr", "reset_parameters", "_get_name", "_version", "__constants__", "__setstate__"})
+    | {"_load_from_state_dict", "_save_to_state_dict", "train", "eval", "__dir__", "__len__"},
+)
 
 READERS: dict[tuple[str, str], Entry] = {
     ("sklearn", "LogisticRegression"): Entry("sklearn_linear", "read_logistic"),
@@ -91,10 +106,50 @@ READERS: dict[tuple[str, str], Entry] = {
     ("sklearn", "GradientBoostingClassifier"): Entry("sklearn_boosting", "read_gradient_boosting"),
     ("sklearn", "HistGradientBoostingClassifier"): Entry("sklearn_histogram", "read_histogram_boosting"),
     ("sklearn", "MLPClassifier"): Entry("sklearn_network", "read_network"),
+    ("xgboost", "XGBClassifier"): Entry("xgboost_models", "read_classifier"),
+    ("xgboost", "XGBRFClassifier"): Entry("xgboost_models", "read_classifier"),
+    ("xgboost", "Booster"): Entry("xgboost_models", "read_booster"),
+    ("elbowroom", "XGBoostFile"): Entry("xgboost_files", "read_file"),
     ("obliquetree", "Classifier"): Entry("obliquetree_trees", "read_classifier"),
+    ("sklearn", "LinearRegression"): _LINEAR_VALUES,
+    ("sklearn", "Ridge"): _LINEAR_VALUES,
+    ("sklearn", "RidgeCV"): _LINEAR_VALUES,
+    ("sklearn", "Lasso"): _LINEAR_VALUES,
+    ("sklearn", "LassoCV"): _LINEAR_VALUES,
+    ("sklearn", "ElasticNet"): _LINEAR_VALUES,
+    ("sklearn", "ElasticNetCV"): _LINEAR_VALUES,
+    ("sklearn", "Lars"): _LINEAR_VALUES,
+    ("sklearn", "SGDRegressor"): _LINEAR_VALUES,
+    ("sklearn", "PassiveAggressiveRegressor"): _LINEAR_VALUES,
+    ("sklearn", "LinearSVR"): _LINEAR_VALUES,
+    ("sklearn", "HuberRegressor"): _LINEAR_VALUES,
+    ("sklearn", "TheilSenRegressor"): _LINEAR_VALUES,
+    ("sklearn", "QuantileRegressor"): _LINEAR_VALUES,
+    ("sklearn", "BayesianRidge"): _LINEAR_VALUES,
+    ("sklearn", "ARDRegression"): _LINEAR_VALUES,
+    ("sklearn", "OrthogonalMatchingPursuit"): _LINEAR_VALUES,
+    ("sklearn", "PoissonRegressor"): _GENERALIZED,
+    ("sklearn", "GammaRegressor"): _GENERALIZED,
+    ("sklearn", "TweedieRegressor"): _GENERALIZED,
+    ("sklearn", "DecisionTreeRegressor"): Entry("sklearn_regression", "read_tree"),
+    ("sklearn", "ExtraTreeRegressor"): Entry("sklearn_regression", "read_tree"),
+    ("sklearn", "RandomForestRegressor"): Entry("sklearn_regression", "read_forest"),
+    ("sklearn", "ExtraTreesRegressor"): Entry("sklearn_regression", "read_forest"),
+    ("sklearn", "GradientBoostingRegressor"): Entry("sklearn_regression", "read_gradient_boosting"),
+    ("sklearn", "HistGradientBoostingRegressor"): Entry("sklearn_histogram", "read_histogram_regressor"),
+    ("sklearn", "MLPRegressor"): Entry("sklearn_regression", "read_network"),
+    ("sklearn", "TransformedTargetRegressor"): Entry("sklearn_transformed", "read_transformed"),
     ("lightgbm", "LGBMClassifier"): Entry("lightgbm_trees", "read_classifier"),
     ("lightgbm", "Booster"): Entry("lightgbm_trees", "read_booster"),
     ("elbowroom", "LightGBMFile"): Entry("lightgbm_trees", "read_booster"),
+    ("catboost", "CatBoostClassifier"): Entry("catboost_trees", "read_classifier"),
+    ("catboost", "CatBoost"): Entry("catboost_trees", "read_classifier"),
+    ("elbowroom", "CatBoostFile"): Entry("catboost_file", "read_file"),
+    ("torch", "Sequential"): _TORCH,
+    ("torch", "Module"): _TORCH,
+    ("onnx", "ModelProto"): Entry("onnx_model", "read_onnx"),
+    ("onnxruntime", "InferenceSession"): Entry("onnx_model", "read_onnx"),
+    ("elbowroom", "OnnxFile"): Entry("onnx_model", "read_onnx"),
 }
 
 # Containers: ``unfold(model, preprocessing) -> (inner model, longer preprocessing)``.
@@ -125,8 +180,9 @@ def reader_of(model: object) -> Entry:
         raise UnsupportedModel(
             f"{type(model).__module__}.{name} cannot be read exactly{cure}. Supported: {', '.join(supported_models())}"
         )
-    refuse_overrides(model, known)
-    return READERS[key_of(known)]
+    entry = READERS[key_of(known)]
+    refuse_overrides(model, known, entry.may)
+    return entry
 
 
 def unfolder_of(model: object) -> Entry | None:
@@ -146,6 +202,11 @@ def entry_of(model: object) -> Entry:
 def columns_of(model: object, known: Known) -> Columns:
     """What the outermost original expects as input."""
     return entry_of(model).columns(model, known)
+
+
+def categorical_of(model: object) -> tuple[int, ...]:
+    """Positions of raw columns that the outermost original takes for categories although they may look like numbers."""
+    return entry_of(model).categorical(model)
 
 
 def unfold(model: object, preprocessing: Preprocessing) -> tuple[object, Preprocessing]:

@@ -1,6 +1,7 @@
 """What all parsed models share: class labels, the rule that turns scores into a label, and a fingerprint.
 
-A model computes K scores. K = 1 (binary): the sign of the score decides. K >= 2: the first largest score wins.
+A model computes K scores. K = 1 (binary): the sign of the score decides. K >= 2: the first largest score wins. A regressor
+has one score and no classes: what it predicts is the score, or a function of it (see `values`).
 """
 
 from __future__ import annotations
@@ -31,15 +32,18 @@ class Decision(Enum):
     POSITIVE = "second class iff score > 0"
     NONNEGATIVE = "second class iff score >= 0"
     ARGMAX = "first class with the largest score"
+    VALUE = "no class: the score is the predicted value, or a growing function of it"
 
 
 class Link(Enum):
-    """How scores become probabilities."""
+    """How scores become probabilities, or the values of a regressor."""
 
     NONE = "the model has no probabilities"
     LOGISTIC = "p = 1 / (1 + exp(-score)) of the second class"
     SOFTMAX = "p = exp(score) / sum exp(scores)"
-    IDENTITY = "the scores are the probabilities"
+    IDENTITY = "the scores are the probabilities, or the values"
+    EXPONENTIAL = "value = exp(score)"
+    EXPONENTIAL_MINUS_ONE = "value = exp(score) - 1"
 
 
 @dataclass(frozen=True)
@@ -55,13 +59,38 @@ class ModelInfo:
     own_names: bool = True  # False: the model knows its columns by position alone, and the names are someone else's
     fused_products: bool = False  # contributions are rounded products that the original may add without that rounding
     ties_last: bool = False  # scores that are equal after the last sum (or one that is 0) tie all the same
+    single: bool = False  # probabilities are computed in float32
+
+    @classmethod
+    def regressor(
+        cls,
+        names: tuple[str, ...],
+        source: str,
+        link: Link = Link.IDENTITY,
+        evaluation_error: float = 0.0,
+        fused_products: bool = False,
+    ) -> ModelInfo:
+        """Of a model with one score and no classes. ``evaluation_error`` is in units of the score."""
+        return cls(names, (), Decision.VALUE, link, source, evaluation_error, fused_products=fused_products)
 
     @property
     def n_features(self) -> int:
         return len(self.names)
 
+    @property
+    def is_regressor(self) -> bool:
+        return self.decision is Decision.VALUE
+
+    def says(self, scores: Floats) -> list[Label]:
+        """What the model says, row by row of an (m, K) array of scores: labels, or the values of a regressor."""
+        if self.is_regressor:
+            from elbowroom.models.values import values_of
+
+            return [float(value) for value in values_of(self, scores)]
+        return [self.classes[index] for index in self.labels_of(scores)]
+
     def labels_of(self, scores: Floats) -> Ints:
-        """Class indices for an (m, K) array of scores."""
+        """Class indices for an (m, K) array of scores; a regressor has none."""
         match self.decision:
             case Decision.POSITIVE:
                 return np.asarray(scores[:, 0] > 0, dtype=np.int64)
@@ -69,6 +98,8 @@ class ModelInfo:
                 return np.asarray(scores[:, 0] >= 0, dtype=np.int64)
             case Decision.ARGMAX:
                 return np.asarray(np.argmax(scores, axis=1), dtype=np.int64)
+            case Decision.VALUE:
+                raise TypeError(f"{self.source} is a regressor: it has values, not labels")
 
 
 def class_index(info: ModelInfo, label: object) -> int | None:

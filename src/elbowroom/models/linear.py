@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -21,6 +22,9 @@ class Affine:
 
     A missing number (NaN) in column f adds ``missing_value[:, f]`` instead of W_f x_f, off by at most ``missing_error[:,
     f]``; where that is NaN, or None, the original refuses missing numbers.
+
+    The bound holds while nothing overflows. Where the original computes in float32 that is not everywhere: then no number
+    on the way leaves its range if range_slope |x| + range_constant <= 1, and elsewhere the error counts as infinite.
     """
 
     weight: Floats  # (outputs, inputs)
@@ -29,6 +33,8 @@ class Affine:
     error_constant: Floats  # (outputs,), >= 0
     missing_value: Floats | None = None  # (outputs, inputs)
     missing_error: Floats | None = None
+    range_slope: Floats | None = None  # (inputs,), >= 0; None: the original computes in float64
+    range_constant: float = 0.0
 
     @classmethod
     def exact(cls, weight: Floats, bias: Floats) -> Affine:
@@ -66,11 +72,22 @@ class Affine:
             self.bias + added.sum(axis=1),
             np.where(missing, 0.0, self.error_slope),
             self.error_constant + (1.0 + slack) * error.sum(axis=1) + slack * size,
+            range_slope=self.range_slope,
+            range_constant=self.range_constant,
         )
 
     def error(self, magnitude: Floats) -> Floats:
         """Bound on the evaluation error for all inputs with |x_f| <= magnitude_f."""
+        if self.overflows(magnitude):
+            return np.full(self.bias.size, np.inf)
         return (self.error_slope @ magnitude + self.error_constant) * (1.0 + gamma(magnitude.size + 4))
+
+    def overflows(self, magnitude: Floats) -> bool:
+        """True if the original's own numbers may leave their range for an input with |x_f| <= magnitude_f."""
+        if self.range_slope is None:
+            return False
+        share = float(self.range_slope @ magnitude) + self.range_constant
+        return not share * (1.0 + gamma(magnitude.size + 4)) <= 1.0  # NaN overflows, too
 
     def then(self, after: Affine) -> Affine:
         """The composition after(self(x)), with the errors of both and of the composition itself."""
@@ -91,14 +108,36 @@ class Affine:
             + slack * (size @ np.abs(self.bias) + np.abs(after.bias)),
             missing_value,
             missing_error,
+            **self._range_then(after),
         )
+
+    def _range_then(self, after: Affine) -> dict[str, Any]:
+        """Both maps must stay in range, the second one for what the first one hands on; sums of sizes are generous by a
+        thousandth, far more than their own rounding."""
+        slope, constant = self.range_slope, self.range_constant
+        if after.range_slope is None:
+            return {"range_slope": slope, "range_constant": constant}
+        passed = after.range_slope @ (np.abs(self.weight) + self.error_slope)
+        more = float(after.range_slope @ (np.abs(self.bias) + self.error_constant)) + after.range_constant
+        slope = (passed if slope is None else slope + passed) * 1.001
+        return {"range_slope": slope, "range_constant": (constant + more) * 1.001}
+
+    @cached_property
+    def row_lengths(self) -> Floats:
+        """Euclidean lengths of the rows of W, up to rounding; no square is computed that could overflow or vanish."""
+        return np.asarray(np.hypot.reduce(self.weight, axis=1))
+
+    @cached_property
+    def spectral_norm(self) -> float:
+        """The largest factor by which W lengthens a vector, up to rounding."""
+        return float(np.linalg.norm(self.weight, 2)) if self.weight.size else 0.0
 
     @property
     def arrays(self) -> tuple[Floats, ...]:
-        plain = self.weight, self.bias, self.error_slope, self.error_constant
-        if self.missing_value is None or self.missing_error is None:
-            return plain
-        return *plain, self.missing_value, self.missing_error
+        optional = self.missing_value, self.missing_error, self.range_slope
+        constant = () if self.range_slope is None else (np.array([self.range_constant]),)
+        known = (array for array in optional if array is not None)
+        return self.weight, self.bias, self.error_slope, self.error_constant, *known, *constant
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,14 +2,15 @@
 
 A wanted class t with rivals j becomes one row per rival: margin_j(x) = score_t(x) - score_j(x) (for one score: plus or
 minus the score, minus the threshold). The label is guaranteed where margin_j(x) >= slack_j for every j; the slack
-covers ties that go to the rival, the original's rounding in any summation order, and ours.
+covers ties that go to the rival, the original's rounding in any summation order, and ours. Wanted values of a regressor
+are rows of the same kind, one for each end of their range (see `values`).
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from elbowroom.models.network import ReluNetwork
 from elbowroom.models.oblique import ObliqueEnsemble
 from elbowroom.models.rounding import ExactSteps, Parts, row_rule
 from elbowroom.models.trees import TreeEnsemble
+from elbowroom.models.values import ValueRange, score_rows
 from elbowroom.numerics import (
     DIGITS,
     DIGITS32,
@@ -34,6 +36,7 @@ from elbowroom.numerics import (
 )
 
 SMALLEST_PROBABILITY: Final = 1e-9  # of logistic functions; closer to 0 or 1 their rounding outgrows their change
+Need: TypeAlias = float | ValueRange | None  # of the target: its label alone, its probability, or values of a regressor
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,9 +94,16 @@ class TreeMargins:
         return self.hopeful is not None and self.hopeful.holds(leaves) and not self.holds(leaves)
 
 
-def contrast(info: ModelInfo, target: int, probability: float | None) -> Contrast:
-    """Rows of score differences that must be positive for the target class (or for its probability to reach tau)."""
+def contrast(info: ModelInfo, target: int, probability: Need) -> Contrast:
+    """Rows of score differences that must be positive for the target class (or for its probability to reach tau), or rows of
+    a regressor's score for the wanted values; their ends are wanted as well."""
+    if isinstance(probability, ValueRange):
+        rows = score_rows(info, probability)
+        return Contrast(
+            rows.sign[:, None], rows.threshold, (True,) * rows.sign.size, rows.slack, (-1,) * rows.sign.size
+        )
     n_classes = len(info.classes)
+    eps = EPS32 if info.single else EPS
     if info.decision is not Decision.ARGMAX:
         sign = 1.0 if target == 1 else -1.0
         threshold, tie, slack = 0.0, (info.decision is Decision.NONNEGATIVE) == (target == 1), info.evaluation_error
@@ -101,7 +111,7 @@ def contrast(info: ModelInfo, target: int, probability: float | None) -> Contras
             # p_t >= tau  <=>  sign * score >= log(tau / (1 - tau)); the computed p is off by a few roundings,
             # which a slack of 8 eps / (tau (1 - tau)) in the score outweighs.
             threshold, tie = float(np.log(probability) - np.log1p(-probability)), True
-            slack += 8 * EPS * (1.0 / (probability * (1.0 - probability)) + abs(threshold))
+            slack += 8 * eps * (1.0 / (probability * (1.0 - probability)) + abs(threshold))
         return Contrast(np.array([[sign]]), np.array([threshold]), (tie,), np.array([slack]), (1 - target,))
     if probability is not None:
         if info.link is Link.IDENTITY:
@@ -114,7 +124,7 @@ def contrast(info: ModelInfo, target: int, probability: float | None) -> Contras
         threshold = float(np.log(probability) - np.log1p(-probability))
         row = np.full((1, 2), -1.0)
         row[0, target] = 1.0
-        slack = info.evaluation_error + 8 * EPS * (1.0 / (probability * (1.0 - probability)) + abs(threshold))
+        slack = info.evaluation_error + 8 * eps * (1.0 / (probability * (1.0 - probability)) + abs(threshold))
         return Contrast(row, np.array([threshold]), (True,), np.array([slack]), (1 - target,))
     rivals = tuple(j for j in range(n_classes) if j != target)
     matrix = np.zeros((len(rivals), n_classes))
@@ -129,12 +139,12 @@ def _contrast_after(c: Contrast) -> Affine:
     return Affine(c.matrix, -c.threshold, np.abs(c.matrix) * gamma(4), np.abs(c.threshold) * gamma(4))
 
 
-def linear_margins(model: LinearModel, target: int, probability: float | None = None) -> AffineMargins:
+def linear_margins(model: LinearModel, target: int, probability: Need = None) -> AffineMargins:
     c = contrast(model.info, target, probability)
     return AffineMargins(model.affine.then(_contrast_after(c)), _strict(c))
 
 
-def network_margins(model: ReluNetwork, target: int, probability: float | None = None) -> NetworkMargins:
+def network_margins(model: ReluNetwork, target: int, probability: Need = None) -> NetworkMargins:
     c = contrast(model.info, target, probability)
     return NetworkMargins((*model.layers[:-1], model.layers[-1].then(_contrast_after(c))), _strict(c))
 
@@ -145,17 +155,17 @@ def _strict(c: Contrast) -> Floats:
 
 
 def tree_margins(
-    model: TreeEnsemble | ObliqueEnsemble, target: int, probability: float | None = None, of: Floats | None = None
+    model: TreeEnsemble | ObliqueEnsemble, target: int, probability: Need = None, of: Floats | None = None
 ) -> TreeMargins:
     """Margins of all leaves, or of the rows ``of`` score contributions. Ties of sums that need no rounding are decided as
     the model decides them, sum by sum; others need a slack (see `rounding`)."""
     c = contrast(model.info, target, probability)
     leaves = model.leaves
-    n_trees = leaves.n_trees
+    n_trees, digits = leaves.n_trees, DIGITS32 if model.single else DIGITS
     threshold = c.threshold * model.divisor
     if probability is not None and model.info.link is Link.IDENTITY:
         parts = np.concatenate([leaves.value[:, target], model.base[target : target + 1]])
-        threshold = np.array([least_sum(probability, model.divisor, parts, n_trees + 2)])
+        threshold = np.array([least_sum(float(t), model.divisor, parts, n_trees + 2, digits) for t in c.threshold])
     biggest = np.zeros(len(threshold))
     for k in range(n_trees):
         rows = np.abs(leaves.value[leaves.offsets[k] : leaves.offsets[k + 1]]) @ np.abs(c.matrix).T
@@ -183,7 +193,7 @@ def tree_margins(
             parts=not model.info.fused_products,
             nothing_follows=after == 0.0 and model.divisor == 1.0,
             ties_last=after == 0.0 or (model.info.ties_last and threshold[j] == 0.0),
-            digits=DIGITS32 if model.single else DIGITS,
+            digits=digits,
         )
         rounding = 2 * gamma(n_trees + 8, EPS32 if model.single else EPS) * float(biggest[j]) + after
         rule = row_rule(parts_j, rounding, after, steps, c.tie_is_good[j])
@@ -195,8 +205,9 @@ def tree_margins(
     return strict
 
 
-def least_sum(probability: float, divisor: float, parts: Floats, terms: int) -> float:
-    """The smallest sum of leaf values whose computed mean, fl(sum / divisor), reaches the probability.
+def least_sum(probability: float, divisor: float, parts: Floats, terms: int, digits: int = DIGITS) -> float:
+    """The smallest sum of leaf values whose computed mean, fl(sum / divisor), reaches the probability (or a wanted value; rows
+    with the opposite sign are the same question, because rounding is symmetric).
 
     Dividing is monotone, even when rounded, so the sums that reach it are a half line of floats: seven votes of ten do
     reach 0.7, although fl(0.7 * 10) may lie on either side. Sums that need no rounding are multiples of the quantum of
@@ -208,7 +219,7 @@ def least_sum(probability: float, divisor: float, parts: Floats, terms: int) -> 
     while least / divisor < probability:
         least = float(next_up(least))
     quantum = smallest_quantum(parts)
-    if quantum > 0 and sums_are_exact(parts, terms):
+    if quantum > 0 and abs(least) < quantum / EPS and sums_are_exact(parts, terms, digits):
         least = math.ceil(least / quantum) * quantum
     return least
 

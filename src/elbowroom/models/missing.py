@@ -12,7 +12,7 @@ from typing import assert_never
 import numpy as np
 
 from elbowroom.models.base import Model
-from elbowroom.models.linear import LinearModel
+from elbowroom.models.linear import Affine, LinearModel
 from elbowroom.models.network import ReluNetwork
 from elbowroom.models.oblique import ObliqueEnsemble
 from elbowroom.models.trees import TreeEnsemble
@@ -51,3 +51,25 @@ def with_missing(model: Model, missing: Bools) -> Model:
             return model
         case _:
             assert_never(model)
+
+
+def missing_only_in(model: Model, columns: Bools) -> Model:
+    """The model with fewer columns that may lack a number."""
+    allowed = may_miss(model) & columns
+    match model:
+        case TreeEnsemble():
+            return replace(model, may_miss=allowed if allowed.any() else None)
+        case LinearModel():
+            return replace(model, affine=_restricted(model.affine, allowed))
+        case ReluNetwork():
+            return replace(model, layers=(_restricted(model.layers[0], allowed), *model.layers[1:]))
+        case ObliqueEnsemble():
+            return model
+        case _:
+            assert_never(model)
+
+
+def _restricted(affine: Affine, allowed: Bools) -> Affine:
+    if affine.missing_value is None or not allowed.any():
+        return replace(affine, missing_value=None, missing_error=None)
+    return replace(affine, missing_value=np.where(allowed, affine.missing_value, np.nan))

@@ -6,17 +6,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
+from typing import Final
 
 import numpy as np
 
 from elbowroom.present.numbers import REACH_DIGITS, ShownRound, about, exact, floor_digits, interval, round_body, show
-from elbowroom.problem.freedom import SEPARATORS
 from elbowroom.problem.kinds import Direction, Kind
+from elbowroom.problem.one_hot import SEPARATORS
 from elbowroom.problem.shapes import Shape, is_round
 from elbowroom.problem.space import Feature
 from elbowroom.result.region import Region
 from elbowroom.result.widening import OPEN_FROM
 from elbowroom.visible import named
+
+MISSING: Final = "missing"
 
 
 class Sort(Enum):
@@ -45,6 +48,15 @@ class Extent:
 
 
 @dataclass(frozen=True)
+class Said:
+    """Categories inside a sentence: text in quotes, numbers and truth values bare."""
+
+    factual: str
+    center: str
+    choices: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Line:
     """One feature or one one-hot group. All texts are as shown; ``low`` and ``high`` are rounded inwards."""
 
@@ -61,6 +73,8 @@ class Line:
     note: str  # why it cannot move, or which way it may
     reach: str = ""  # balls and diamonds: how far from the centre if nothing else is off
     choices: tuple[str, ...] = ()  # categories allowed inside the region
+    said: Said | None = None  # categories as a sentence says them
+    absent: bool = False  # a number that is missing, and stays so
     extent: Extent | None = None
     open_below: bool = False  # so long that only the other end is worth stating
     open_above: bool = False
@@ -126,7 +140,8 @@ def account_of(region: Region) -> Account:
     for f, feature in enumerate(space.features):
         g = int(space.group_of[f])
         if g < 0:
-            lines.append(_single(region, f, feature, rounded))
+            absent = feature.name in region.missing
+            lines.append(_absent(feature) if absent else _single(region, f, feature, rounded))
         elif g not in told:
             told.add(g)
             lines.append(_category(region, g))
@@ -178,6 +193,14 @@ def _single(region: Region, f: int, feature: Feature, rounded: ShownRound | None
         open_below=not reach and _is_open(region, f)[0],
         open_above=not reach and _is_open(region, f)[1],
     )
+
+
+def _absent(feature: Feature) -> Line:
+    """A number that is missing in the row, and in every point of the region."""
+    return Line(
+        named(feature.name), "", Sort.NUMBER, MISSING, MISSING, MISSING, MISSING,
+        changed=False, moving=False, factual_inside=True, note="stays missing", absent=True,
+    )  # fmt: skip
 
 
 def _is_open(region: Region, f: int) -> tuple[bool, bool]:
@@ -233,26 +256,34 @@ def _note(feature: Feature) -> str:
 def _category(region: Region, g: int) -> Line:
     body, space = region.body, region.space
     group, members = space.groups[g], space.members[g]
-    names = category_names(group.name, group.members)
-    factual = names[int(np.argmax(region.factual_values[members]))]
-    center = names[int(np.argmax(body.center[members]))]
+    labels = group.labels or category_names(group.name, group.members)
+    shown = [MISSING if label is None else named(label) for label in labels]
+    said = [MISSING if label is None else quoted(label) for label in labels]
+    now, then = int(np.argmax(region.factual_values[members])), int(np.argmax(body.center[members]))
     free = any(np.array_equal(members, other) for other in body.free_groups)
-    choices = tuple(n for n, top in zip(names, body.upper[members], strict=True) if top == 1.0) if free else (center,)
+    choices = [i for i in range(len(labels)) if body.upper[members[i]] == 1.0] if free else [then]
     fixed = any(space.features[int(f)].immutable for f in members)
+    kept = now == then == group.missing_member
     return Line(
         named(group.name),
         "",
         Sort.CATEGORY,
-        named(factual),
-        named(center),
-        named(center),
-        named(center),
-        changed=center != factual,
+        shown[now],
+        shown[then],
+        shown[then],
+        shown[then],
+        changed=now != then,
         moving=len(choices) > 1,
-        factual_inside=factual in choices,
-        note="cannot change" if fixed else "",
-        choices=tuple(map(named, choices)),
+        factual_inside=now in choices,
+        note="cannot change" if fixed else "stays missing" if kept else "",
+        choices=tuple(shown[i] for i in choices),
+        said=Said(said[now], said[then], tuple(said[i] for i in choices)),
     )
+
+
+def quoted(label: object) -> str:
+    """Text in quotes, numbers and truth values bare, so that '1' and 1 look different."""
+    return f"'{named(label)}'" if isinstance(label, str) else named(label)
 
 
 def category_names(group: str, members: tuple[str, ...]) -> tuple[str, ...]:

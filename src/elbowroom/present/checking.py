@@ -10,15 +10,24 @@ from elbowroom.errors import InputError
 from elbowroom.explainer import Explainer
 from elbowroom.kernels.kernel import PLAIN
 from elbowroom.models import LinearModel, TreeEnsemble
-from elbowroom.present.account import account_of
-from elbowroom.present.checking_model import derived, is_asked, point_of, question_of, same_file, same_model
+from elbowroom.present.account import account_of, quoted
+from elbowroom.present.checking_model import (
+    derived,
+    is_asked,
+    point_of,
+    question_of,
+    same_categories,
+    same_file,
+    same_model,
+)
 from elbowroom.present.checking_none import report_none
 from elbowroom.present.files import load_model_file
 from elbowroom.present.findings import Finding, Outcome, Report, decide, not_checked
 from elbowroom.present.numbers import below, exact
-from elbowroom.present.text import MOST_SPOKEN, claim_of, grid, outcome, quoted, rules_text, table_rows
+from elbowroom.present.text import MOST_SPOKEN, claim_of, grid, outcome, rules_text, spoken, table_rows
 from elbowroom.present.unchecked import unchecked
 from elbowroom.result import Certificate, Counterexample, Inadmissible, NoRegion, Region, Undecided, Verdict
+from elbowroom.result.own_words import with_missing
 from elbowroom.result.schema import read_answer
 from elbowroom.result.status import NEAR_TIE
 from elbowroom.version import __version__
@@ -36,8 +45,11 @@ def check_region(
     answer = read_answer(region_path)
     model, digest = load_model_file(model_path, trust_pickle)
     explainer = Explainer(model, answer.space)
-    if explainer.space.names != answer.space.names:
-        raise InputError(f"{model_path}: the model has other columns than the region; it was made for another model")
+    if explainer.space.names != answer.space.names or not same_categories(answer, explainer):
+        raise InputError(
+            f"{model_path}: the model has other columns or categories than the region; it was made for another model"
+        )
+    explainer = explainer.for_missing(answer.missing)
     findings = [Finding(True, "the file was not changed by accident: seal, checksum and bounds fit each other")]
     model_found = same_model(answer, explainer, any_model)
     findings += [model_found, *same_file(answer, digest)]
@@ -100,11 +112,14 @@ def _judged(region: Region, verdict: Verdict) -> Finding:
             return Finding(True, text)
         case Counterexample():
             shown = ", ".join(
-                f"{named(name)} = {exact(value)}" for name, value in point_of(region, verdict.point).items()
+                f"{named(name)} = {exact(value) if type(value) is float else quoted(value)}"
+                for name, value in point_of(region, verdict.point).items()
             )
             if verdict.near_tie:
                 return Finding(None, f"the judge could not decide: a point is {NEAR_TIE}: {shown}")
-            return Finding(False, f"refuted by a point of the region that gets {quoted(verdict.label)}: {shown}")
+            return Finding(
+                False, f"refuted by a point of the region that gets {spoken(verdict.label, region.target)}: {shown}"
+            )
         case Undecided():
             return Finding(None, f"the judge could not decide: {verdict.reason}")
         case Inadmissible():
@@ -154,8 +169,8 @@ def _sample(region: Region, explainer: Explainer) -> list[Finding]:
     tau = region.target.probability
     if tau is not None and tau <= 0.5:
         return []
-    labels = explainer.predict(region.body.sample(SAMPLED, seed=0))
-    wrong = int(sum(bool(label != region.target.label) for label in labels))
+    labels = explainer.predict(with_missing(region.space, region.body.sample(SAMPLED, seed=0), region.missing))
+    wrong = sum(not region.target.is_met(label) for label in labels)
     if wrong:
         return [Finding(False, f"the model itself disagrees at {wrong} of {SAMPLED} random points")]
     return [Finding(True, f"the model itself agrees at {SAMPLED} of {SAMPLED} random points")]

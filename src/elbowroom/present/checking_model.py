@@ -7,11 +7,14 @@ from dataclasses import replace
 import numpy as np
 
 from elbowroom.explainer import Explainer
+from elbowroom.importers.replay import values_agree
 from elbowroom.numerics import Floats
 from elbowroom.present.findings import Finding, not_checked
-from elbowroom.present.text import quoted
+from elbowroom.present.text import spoken
 from elbowroom.problem import RecourseProblem
+from elbowroom.problem.labels import Category
 from elbowroom.result import NoRegion, Region
+from elbowroom.result.own_words import plain_values
 
 
 def claimed_fingerprint(answer: Region | NoRegion) -> str | None:
@@ -53,20 +56,27 @@ def same_file(answer: Region | NoRegion, digest: str) -> list[Finding]:
 
 
 def derived(answer: Region | NoRegion, explainer: Explainer, is_it: bool) -> list[Finding]:
-    """What the file says of the model and of its label for the factual, against what the model says."""
-    model, factual = explainer.model, answer.factual_values[None]
+    """What the file says of the model and of its label (or value) for the factual, against what the model says."""
+    model, factual = explainer.model, answer.factual_values[None]  # 0 in place of what is missing
     with np.errstate(over="ignore", invalid="ignore"):  # the factual is the file's own
-        read = model.info.classes[int(model.info.labels_of(model.scores(factual))[0])]
-        asked = explainer.predict(factual)[0]
-    said, fields = quoted(answer.predicted), ("predicted", "source")
+        read = model.info.says(model.scores(factual))[0]
+        asked = explainer.predict(factual).reshape(-1)[0]
+        agree = bool(asked == read)
+        same = type(answer.predicted) is type(read) and answer.predicted == read
+        if model.info.is_regressor:  # the last digits of a sum differ between machines
+            agree = bool(values_agree(model, factual, np.array([float(asked)]))[0])
+            same = isinstance(answer.predicted, float) and bool(
+                values_agree(model, factual, np.array([answer.predicted]))[0]
+            )
+    said, ours, fields = spoken(answer.predicted, answer.target), spoken(read, answer.target), ("predicted", "source")
     if not is_it:
-        text = f"what the other model said of the factual ({said}; this one says {quoted(read)}), and its name"
+        text = f"what the other model said of the factual ({said}; this one says {ours}), and its name"
         return [not_checked(text, *fields)]
     findings = []
-    if type(answer.predicted) is type(read) and answer.predicted == read and bool(asked == read):
+    if same and agree:
         findings.append(Finding(True, f"the model says {said} of the factual"))
     else:
-        told = quoted(read) if bool(asked == read) else f"{quoted(read)} as read, {asked!s} as asked"
+        told = ours if agree else f"{ours} as read, {asked!s} as asked"
         findings.append(Finding(False, f"the model says {told} of the factual, the file {said}"))
     if answer.source == model.info.source:
         findings.append(Finding(True, f"the model is what the file calls it: {model.info.source}"))
@@ -80,13 +90,24 @@ def question_of(answer: Region | NoRegion, explainer: Explainer) -> RecourseProb
     return RecourseProblem.ask(
         explainer.model,
         explainer.space,
-        answer.factual_values,
+        answer.inner_row,
         answer.room,
         answer.target,
         answer.metric,
         answer.rules,
+        allow_missing=bool(answer.missing),
     )
 
 
-def point_of(answer: Region | NoRegion, values: Floats) -> dict[str, float]:
-    return dict(zip(answer.space.names, map(float, values), strict=True))
+def point_of(answer: Region | NoRegion, values: Floats) -> dict[str, Category]:
+    """A point by column of the user's table."""
+    return plain_values(answer.space, values, answer.missing)
+
+
+def same_categories(answer: Region | NoRegion, explainer: Explainer) -> bool:
+    """Do columns and categories mean what they mean to the model?"""
+    ours, theirs = (
+        (space.columns, [(g.name, g.labels) for g in space.groups if g.labels is not None])
+        for space in (explainer.space, answer.space)
+    )
+    return repr(ours) == repr(theirs)  # 1, 1.0 and True are equal, and not the same words

@@ -34,14 +34,14 @@ def report_none(answer: NoRegion, explainer: Explainer, findings: list[Finding],
         Outcome.NOT_CHECKED: "Not checked: the claim itself. Nothing was refuted; only explain, which searches, can prove it again.",
     }[decided]
     refuted = (
-        point_of(answer, answer.factual_values) if claim.good is False and answer.target.label is not None else None
+        point_of(answer, answer.factual_values) if claim.good is False and not answer.target.names_nothing else None
     )
     return Report(tuple(findings), decided, conclusion, refuted)
 
 
 def _claim(answer: NoRegion, explainer: Explainer, time_limit: float) -> Finding:
     classes = explainer.model.info.classes
-    if answer.target.label is None:  # no other class was named
+    if answer.target.names_nothing:  # no other class was named
         if len(classes) == 1:
             return Finding(True, f"the model has a single class, so that no input gets another one: {classes[0]!s}")
         return Finding(False, f"the file names no wanted class, and the model has {len(classes)}")

@@ -30,8 +30,10 @@ from elbowroom.present.options import (
     Integer,
     Labels,
     LargeTable,
+    LeastValue,
     ModelFile,
     MostChanges,
+    MostValue,
     NormName,
     OneHot,
     Probability,
@@ -119,6 +121,8 @@ def explain(
     row: Row,
     target: WantedClass = None,
     probability: Probability = None,
+    value_at_least: LeastValue = None,
+    value_at_most: MostValue = None,
     radius: Annotated[
         list[str] | None,
         typer.Option(help="0.05 (in units of --scale), or NAME=2000 in raw units, repeated. Default 0.05."),
@@ -148,7 +152,7 @@ def explain(
     large_table: LargeTable = False,
     force: Force = False,
 ) -> None:
-    """The closest region in which the model predicts another class."""
+    """The closest region in which the model predicts another class, or wanted values."""
     files = outputs(
         {"--output": (output, Kind.REGION), "--html": (html, Kind.PAGE)}, {"MODEL": model, "DATA": data}, force
     )
@@ -164,21 +168,14 @@ def explain(
         model, data, row, labels=label, trust_pickle=trust_pickle, large_table=large_table, immutable=immutable, increasing=increasing,
         decreasing=decreasing, integer=integer, one_hot=one_hot, scale=scale.value, bounds=bounds.value,
     )  # fmt: skip
-    wanted = questions.parse_target(question.explainer.model.info, target, probability)
+    wanted = questions.parse_target(question.explainer.model.info, target, probability, value_at_least, value_at_most)
     if output is not None or as_json:
         question.writable()
     with SearchProgress(time_limit, screen.stderr(), enabled=not (quiet or as_json)) as progress:
         answer = question.explainer.explain(
-            question.row,
-            room=space_room,
-            target=wanted,
-            distance=distance.value,
-            rules=questions.parse_rules(at_most),
-            time_limit=time_limit,
-            method=method,
-            seed=seed,
-            on_progress=progress,
-        )
+            question.row, room=space_room, target=wanted, distance=distance.value, rules=questions.parse_rules(at_most),
+            time_limit=time_limit, method=method, seed=seed, on_progress=progress,
+        )  # fmt: skip
     answer = question.of_file(answer)
     widening = answer.widen(time_limit=time_limit) if widen and isinstance(answer, Region) else None
     shown = answer if widening is None else widening.region
@@ -236,6 +233,8 @@ def radius(
     data: DataFile,
     row: Row,
     norm: Annotated[NormName, typer.Option(help="linf: boxes, l2: balls, l1: diamonds.")] = NormName.LINF,
+    value_at_least: LeastValue = None,
+    value_at_most: MostValue = None,
     immutable: Immutable = None,
     integer: Integer = None,
     one_hot: OneHot = None,
@@ -247,18 +246,19 @@ def radius(
     as_json: AsJson = False,
     large_table: LargeTable = False,
 ) -> None:
-    """The largest room around a row in which the model keeps its class."""
+    """The largest room around a row in which the model keeps its class, or its values in the wanted range."""
     from elbowroom.present import questions
 
     question = questions.read_question(
         model, data, row, labels=label, trust_pickle=trust_pickle, large_table=large_table, immutable=immutable, integer=integer,
         one_hot=one_hot, scale=scale.value, bounds=bounds.value,
     )  # fmt: skip
-    found = question.explainer.radius(question.row, norm=norm.value, time_limit=time_limit)
+    wanted = questions.parse_target(question.explainer.model.info, None, None, value_at_least, value_at_most)
+    found = question.explainer.radius(question.row, norm=norm.value, target=wanted, time_limit=time_limit)
     if as_json:
         screen.stdout().json(questions.radius_json(found, question))
     else:
-        screen.stdout().line(questions.radius_text(found, question), wrap=False)
+        screen.stdout().line(questions.radius_text(found, question, wanted), wrap=False)
 
 
 @app.command()
@@ -270,6 +270,8 @@ def frontier(
     radii: Annotated[str, typer.Option(help="0.01,0.02,0.05 or FIRST:LAST:COUNT, in units of --scale.")],
     target: WantedClass = None,
     probability: Probability = None,
+    value_at_least: LeastValue = None,
+    value_at_most: MostValue = None,
     room: Annotated[RoomName, typer.Option(help="Shape of the rooms.")] = RoomName.BOX,
     distance: Closest = NormName.L1,
     immutable: Immutable = None,
@@ -306,21 +308,13 @@ def frontier(
         model, data, row, labels=label, trust_pickle=trust_pickle, large_table=large_table, immutable=immutable, increasing=increasing,
         decreasing=decreasing, integer=integer, one_hot=one_hot, scale=scale.value, bounds=bounds.value,
     )  # fmt: skip
-    wanted = questions.parse_target(question.explainer.model.info, target, probability)
+    wanted = questions.parse_target(question.explainer.model.info, target, probability, value_at_least, value_at_most)
     with SearchProgress(time_limit, screen.stderr(), enabled=not (quiet or as_json)) as progress:
         found = question.explainer.frontier(
-            question.row,
-            sizes,
-            room=questions.NORM_OF_ROOM[room.value],
-            target=wanted,
-            distance=distance.value,
-            rules=questions.parse_rules(at_most),
-            time_limit=time_limit,
-            seed=seed,
-            on_progress=progress,
-            breakpoints=breakpoints,
-            smallest_jump=smallest_jump,
-        )
+            question.row, sizes, room=questions.NORM_OF_ROOM[room.value], target=wanted, distance=distance.value,
+            rules=questions.parse_rules(at_most), time_limit=time_limit, seed=seed, on_progress=progress,
+            breakpoints=breakpoints, smallest_jump=smallest_jump,
+        )  # fmt: skip
     if as_json:
         screen.stdout().json(frontier_words.as_json(found))
     else:

@@ -8,6 +8,7 @@ from enum import Enum
 from typing import Any
 
 from elbowroom.present.screen import Styled
+from elbowroom.problem.labels import Category
 
 
 class Outcome(Enum):
@@ -49,7 +50,7 @@ class Report:
     findings: tuple[Finding, ...]
     outcome: Outcome
     conclusion: str
-    counterexample: dict[str, float] | None = None
+    counterexample: dict[str, Category] | None = None
     proven: str | None = None
     table: str | None = None
 

@@ -14,6 +14,7 @@ from elbowroom.present.text import among, status_word
 from elbowroom.problem.reader import number_out
 from elbowroom.problem.rules import rules_out
 from elbowroom.result.frontier import Frontier
+from elbowroom.result.own_words import plain_values
 from elbowroom.result.region import Region
 from elbowroom.result.status import Status
 
@@ -97,7 +98,7 @@ def as_json(frontier: Frontier) -> dict[str, Any]:
                 "status": answer.status.name,
                 "distance": None if region is None else number_out(region.distance),
                 "lower_bound": number_out(answer.lower_bound),
-                "center": None if region is None else {name: float(v) for name, v in region.center.items()},
+                "center": None if region is None else plain_values(region.space, region.body.center, region.missing),
                 "method": answer.method,
                 "seconds": answer.seconds,
             }

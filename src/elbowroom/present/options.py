@@ -65,6 +65,12 @@ OneHot = Annotated[
 ]
 WantedClass = Annotated[str | None, typer.Option(help="The wanted class; default: the other one of two.")]
 Probability = Annotated[float | None, typer.Option(help="At least this probability of the wanted class.")]
+LeastValue = Annotated[
+    float | None, typer.Option("--value-at-least", help="Of a regressor: it should predict at least this.")
+]
+MostValue = Annotated[
+    float | None, typer.Option("--value-at-most", help="Of a regressor: it should predict at most this.")
+]
 Closest = Annotated[NormName, typer.Option(help="What closest means.")]
 MostChanges = Annotated[int | None, typer.Option(help="At most this many features may change.", min=0)]
 Seed = Annotated[int, typer.Option(help="Fixes every random choice.")]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from elbowroom.errors import InputError
 from elbowroom.present.account import Account, Line, Sort, account_of
-from elbowroom.present.text import outcome, quoted, round_note
+from elbowroom.present.text import outcome, round_note, spoken
 from elbowroom.result.region import Region
 from elbowroom.visible import visible
 
@@ -59,7 +59,7 @@ def plot_region(region: Region, ax: Axes | None = None) -> Axes:
     for side in ("top", "right", "bottom", "left"):
         ax.spines[side].set_visible(False)
     place = f"Inside the {account.shape.value} (blue: its extent)" if account.is_round else "Anywhere in the blue"
-    title = f"The model said {quoted(region.predicted)}. {place}, it {outcome(region.target)}."
+    title = f"The model said {spoken(region.predicted, region.target)}. {place}, it {outcome(region.target)}."
     ax.set_title(fill(visible(title), 78), loc="left", fontsize=11.5, color=INK, pad=26, **PLAIN)
     _legend(ax)
     ax.set_xlabel(_footnote(account, lines), fontsize=8.5, color=QUIET, loc="left", **PLAIN)

@@ -16,13 +16,16 @@ from elbowroom.models import ModelInfo
 from elbowroom.present.files import feature_columns, load_model_file
 from elbowroom.present.numbers import about, below
 from elbowroom.present.tables import load_table
+from elbowroom.present.text import outcome
 from elbowroom.problem import AtMost, Room, Rule, Shape, Space, Target
 from elbowroom.problem.rooms import room_of
 from elbowroom.result import NoRegion, RadiusResult, Region
+from elbowroom.result.own_words import plain_values
 from elbowroom.result.question_json import label_out
 from elbowroom.result.status import NEAR_TIE
 from elbowroom.visible import listed, named
 
+SAY_VALUES = "use --value-at-least, --value-at-most or both"
 NORM_OF_ROOM = {shape.value: shape.distance.value for shape in Shape}
 
 
@@ -74,7 +77,7 @@ def read_question(
         increasing=increasing or [],
         decreasing=decreasing or [],
         integer=integer or [],
-        one_hot=dict(parse_group(text, frame) for text in one_hot or []),
+        one_hot=dict(parse_group(text, frame) for text in one_hot) if one_hot else "auto",
         scale=scale,
         bounds=bounds,
     )
@@ -107,8 +110,27 @@ def parse_room(shape: str, radii: Sequence[str]) -> Room:
     return kind(widths)
 
 
-def parse_target(info: ModelInfo, text: str | None, probability: float | None) -> Target | None:
-    """The class whose name reads like the given text."""
+def parse_target(
+    info: ModelInfo,
+    text: str | None,
+    probability: float | None,
+    at_least: float | None = None,
+    at_most: float | None = None,
+) -> Target | None:
+    """The class whose name reads like the given text, or values of a regressor."""
+    if info.is_regressor:
+        for option, given in (("--target", text), ("--probability", probability)):
+            if given is not None:
+                raise InputError(f"{option} {given}: {info.source} is a regressor; {SAY_VALUES}")
+        if at_least is None and at_most is None:
+            raise InputError(f"{info.source} is a regressor, which has no other class to ask for; {SAY_VALUES}")
+        return Target(at_least=at_least, at_most=at_most)
+    for option, end in (("--value-at-least", at_least), ("--value-at-most", at_most)):
+        if end is not None:
+            raise InputError(
+                f"{option} {end:g}: {info.source} is a classifier; use --target for a class, with --probability if it should "
+                "be likely"
+            )
     if text is None:
         if probability is not None:
             raise InputError(f"--probability needs --target; the classes are {listed(info.classes)}")
@@ -124,24 +146,27 @@ def parse_rules(at_most: int | None) -> tuple[Rule, ...]:
     return () if at_most is None else (AtMost(at_most),)
 
 
-def radius_text(found: RadiusResult, question: Question) -> str:
+def radius_text(found: RadiusResult, question: Question, wanted: Target | None = None) -> str:
     """Both bounds in words."""
-    label = question.explainer.predict(question.explainer.space.row(question.row)[None])[0]
+    asked = question.explainer.predict(question.explainer.space.row(question.row)[None]).reshape(-1)[0]
+    if wanted is not None and found.upper == 0.0:
+        return f"The model says {about(float(asked))} here, which is not proven to be wanted: there is no room. {found.seconds:.2g} s."
     room = next(name for name, norm in NORM_OF_ROOM.items() if norm == found.norm)
     if found.upper == float("inf"):
         end = "no failing larger room was found"
     else:
-        what = f"a point {NEAR_TIE}" if found.near_tie else "another class"
+        other = "another class" if wanted is None else "a value that is not wanted"
+        what = f"a point {NEAR_TIE}" if found.near_tie else other
         end = f"some room of radius {about(found.upper)} contains {what}"
+    here = f"says {named(asked)}" if wanted is None else outcome(wanted)
     return (
-        f"The model says {named(label)} here, and everywhere in a {room} of radius {below(found.lower, 6)} around the row "
+        f"The model {here} here, and everywhere in a {room} of radius {below(found.lower, 6)} around the row "
         f"(in units of each feature's scale); {end}. {found.seconds:.2g} s."
     )
 
 
 def radius_json(found: RadiusResult, question: Question) -> dict[str, Any]:
-    names = question.explainer.space.names
-    witness = None if found.witness is None else dict(zip(names, map(float, found.witness), strict=True))
+    witness = None if found.witness is None else plain_values(question.explainer.space, found.witness)
     upper = found.upper if found.upper < float("inf") else "inf"
     lower = found.lower if found.lower < float("inf") else "inf"
     return {

@@ -6,25 +6,26 @@ import math
 from functools import cache
 from typing import TYPE_CHECKING
 
-from elbowroom.present.account import account_of
+from elbowroom.present.account import account_of, quoted
 from elbowroom.present.numbers import about, below, percent_up
 from elbowroom.present.text import (
     ROUNDING_GAP,
     certificate_line,
+    joined,
     no_region_sentence,
     outcome,
-    quoted,
     range_heading,
     round_note,
     rules_text,
     sentence_of,
+    spoken,
     status_line,
     status_text,
 )
 from elbowroom.problem.rooms import Ball, Box, Diamond, Room
 from elbowroom.result.region import NoRegion, Region
 from elbowroom.version import __version__
-from elbowroom.visible import visible
+from elbowroom.visible import named, visible
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -82,7 +83,7 @@ def _closeness(region: Region) -> list[tuple[str, str]]:
         ("Gap", f"at most {percent_up(region.gap)}" if region.gap > ROUNDING_GAP else "none beyond rounding"),
         ("Room asked for", room_text(region.room)),
         ("Rules", rules_text(region)),
-        ("Model said", quoted(region.predicted)),
+        ("Model said", spoken(region.predicted, region.target)),
         ("Model read", region.source or "unknown"),
         ("Search", f"{region.method}, {region.seconds:.2g} s"),
         *_origin(region),
@@ -120,6 +121,21 @@ def _certificate(region: Region) -> list[tuple[str, str]]:
 
 def room_text(room: Room) -> str:
     """The room in words."""
+    return _shape_text(room) + _freedom_text(room)
+
+
+def _freedom_text(room: Room) -> str:
+    """; any housing; grade 'B' or 'C'."""
+    parts = []
+    for name, how in (room.categories or {}).items():
+        if not isinstance(how, str):
+            parts.append(f"; {named(name)} {joined([quoted(label) for label in how], 'or')}")
+        elif how == "any":
+            parts.append(f"; any {named(name)}")
+    return "".join(parts)
+
+
+def _shape_text(room: Room) -> str:
     kind = type(room).__name__.lower()
     if room.size is not None:
         return f"a {kind} of radius {about(room.size)}, in units of each feature's scale"
@@ -132,12 +148,12 @@ def room_text(room: Room) -> str:
 
 def no_region_page(answer: NoRegion) -> str:
     facts = [
-        ("Wanted", f"the model {outcome(answer.target)}" if answer.target.label is not None else "another class"),
+        ("Wanted", f"the model {outcome(answer.target)}" if not answer.target.names_nothing else "another class"),
         ("Room", room_text(answer.room)),
         ("Rules", rules_text(answer)),
         ("Distance", answer.metric.value),
         ("Proven lower bound", below(answer.lower_bound, 6)),
-        ("Model said", quoted(answer.predicted) if answer.predicted is not None else "unknown"),
+        ("Model said", spoken(answer.predicted, answer.target) if answer.predicted is not None else "unknown"),
         ("Model read", answer.source or "unknown"),
         ("Search", f"{answer.method}, {answer.seconds:.2g} s"),
         *_origin(answer),

@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Final, assert_never
 
-from elbowroom.present.account import Account, Line, Sort, account_of
-from elbowroom.present.numbers import about, below, percent, percent_up
+from elbowroom.present.account import Account, Line, Sort, account_of, quoted
+from elbowroom.present.numbers import about, below, exact, percent, percent_up
 from elbowroom.problem.shapes import NO_BUDGET, Shape
 from elbowroom.problem.target import Target
 from elbowroom.result.region import NoRegion, Region
@@ -28,7 +28,7 @@ def sentence(region: Region) -> str:
 
 def sentence_of(account: Account) -> str:
     region = account.region
-    said = f"The model said {quoted(region.predicted)}. "
+    said = f"The model said {spoken(region.predicted, region.target)}. "
     if not account.changed:
         said += "Nothing has to change. "
     return said + claim_of(account)
@@ -40,7 +40,12 @@ def claim_of(account: Account) -> str:
 
 
 def outcome(target: Target) -> str:
-    """predicts 'approved' (with a probability of at least 70 %)."""
+    """predicts 'approved' (with a probability of at least 70 %); predicts at least 1,000."""
+    if target.values is not None:
+        low, high = (None if end is None else exact(end) for end in (target.at_least, target.at_most))
+        if low is not None and high is not None:
+            return f"predicts {low}" if low == high else f"predicts between {low} and {high}"
+        return f"predicts at most {high}" if low is None else f"predicts at least {low}"
     if target.probability is None:
         return f"predicts {quoted(target.label)}"
     share = percent(target.probability)
@@ -49,9 +54,9 @@ def outcome(target: Target) -> str:
     return f"gives {quoted(target.label)} a probability of at least {share}"
 
 
-def quoted(label: object) -> str:
-    """Text in quotes, numbers and truth values bare, so that '1' and 1 look different."""
-    return f"'{named(label)}'" if isinstance(label, str) else named(label)
+def spoken(said: object, target: Target) -> str:
+    """What the model says: a class as `quoted`, a regressor's value as a number that claims nothing beyond its digits."""
+    return quoted(said) if target.values is None or not isinstance(said, float) else about(said)
 
 
 def joined(parts: Sequence[str], last: str = "and") -> str:
@@ -64,7 +69,7 @@ def joined(parts: Sequence[str], last: str = "and") -> str:
 def _conditions(account: Account) -> list[str]:
     if account.is_round:
         shared = [line for line in account.lines if line.reach]
-        alone = [line for line in account.lines if not line.reach]
+        alone = [line for line in account.lines if not line.reach and not line.absent]
         parts = _changed([line for line in alone if line.changed])
         parts += _kept([line for line in alone if not line.changed], others=True)
         return [*parts, _round_phrase(account, shared)]
@@ -81,7 +86,7 @@ def _changed(lines: Sequence[Line]) -> list[str]:
 def _kept(lines: Sequence[Line], others: bool) -> list[str]:
     """Unchanged features: named if few, else summed up; those that have room are never called unchanged."""
     roomy = [line for line in lines if line.moving]
-    still = [line for line in lines if not line.moving]
+    still = [line for line in lines if not (line.moving or line.absent)]
     parts = []
     if len(roomy) <= MOST_SPOKEN:
         parts += [_phrase(line) for line in roomy]
@@ -98,25 +103,24 @@ def _kept(lines: Sequence[Line], others: bool) -> list[str]:
 
 def _phrase(line: Line) -> str:
     """One feature as a condition."""
-    was = "" if not line.changed else f" (now {line.with_unit(line.factual)})"
+    factual, center = (line.with_unit(text) for text in (line.factual, line.center))
+    if line.said is not None:
+        factual, center = line.said.factual, line.said.center
+    was = "" if not line.changed else f" (now {factual})"
     if line.changed and not line.factual_inside:
-        was = f" instead of {_value(line, line.factual)}"
+        was = f" instead of {factual}"
     if line.moving:
         return f"{line.name} is {_range(line)}{was}"
     if line.changed:
         verb = "becomes" if line.sort in (Sort.CATEGORY, Sort.YES_NO) else "is"
-        return f"{line.name} {verb} {_value(line, line.center)}{was}"
-    return f"{line.name} stays {_value(line, line.center)}"
-
-
-def _value(line: Line, text: str) -> str:
-    return f"'{text}'" if line.sort is Sort.CATEGORY else line.with_unit(text)
+        return f"{line.name} {verb} {center}{was}"
+    return f"{line.name} stays {center}"
 
 
 def _range(line: Line) -> str:
     match line.sort:
         case Sort.CATEGORY:
-            return joined([f"'{c}'" for c in line.choices], "or")
+            return joined(line.choices if line.said is None else line.said.choices, "or")
         case Sort.YES_NO:
             return "yes or no"
         case Sort.NUMBER | Sort.WHOLE:
@@ -303,7 +307,7 @@ def _cut(rows: Sequence[Sequence[str]]) -> list[str]:
 def no_region_sentence(answer: NoRegion) -> str:
     """Why there is no region, and what is known nevertheless."""
     reason = message(answer.reason.rstrip("."))
-    conditions = [] if answer.target.label is None else [f"the model {outcome(answer.target)}"]
+    conditions = [] if answer.target.names_nothing else [f"the model {outcome(answer.target)}"]
     conditions += [message(rule.words) for rule in answer.rules]
     wanted = f" in which {joined(conditions)}" if conditions else ""
     if not answer.rules_known:

@@ -11,11 +11,11 @@ from elbowroom.present.numbers import below, percent_up
 from elbowroom.present.text import among, within
 from elbowroom.result import NoRegion, Region, Status
 
-OF_FEATURE = ("kind", "lower", "upper", "immutable", "direction", "scale", "weight")
+OF_FEATURE = ("kind", "lower", "upper", "immutable", "direction", "scale", "weight", "missing")
 QUESTION = (
-    *("factual", "target", "certificate.target", "room", "rules", "distance_norm"),
+    *("factual", "missing", "target", "certificate.target", "room", "rules", "distance_norm"),
     *(f"space.features.{name}" for name in OF_FEATURE),
-    *("space.groups.members", "space.groups.weight"),
+    *(f"space.groups.{name}" for name in ("members", "weight", "labels", "pandas_category")),
 )
 SEARCH = ("method", "seconds", "trace", "certificate.seconds", "origin.seed", "origin.time_limit", "origin.versions")
 
@@ -26,7 +26,7 @@ def unchecked(answer: Region | NoRegion, model: Model) -> list[Finding]:
     found.append(
         not_checked(
             "that this is what was asked: the row, target, room, distance and rules, and the kinds, limits, directions, "
-            "scales, weights and groups of features are the file's own",
+            "scales, weights, groups and labels of features are the file's own",
             *QUESTION,
         )
     )

@@ -22,7 +22,7 @@ class Body:
 
     Box: nothing more. Ball: sum ((x_f - center_f) / axes_f)^2 <= 1. Diamond: sum |x_f - center_f| / axes_f <= 1, both
     over the columns with lower_f < upper_f. ``lower`` and ``upper`` are the bounding box, rounded inwards, clipped to
-    the bounds. In a free group all members have lower 0 and upper 1 and any single one of them may be 1.
+    the bounds. In a free group any single member with lower 0 and upper 1 may be 1; the others have upper 0.
     """
 
     center: Floats
@@ -43,6 +43,8 @@ class Body:
         free = [groups[g] for g in walls.free_groups]
         for members in free:
             low[members], high[members] = lower[members], upper[members]
+        banned = list(walls.banned)
+        high[banned] = np.minimum(high[banned], 0.0)
         return cls(center, low + 0.0, high + 0.0, walls.shape, np.array(walls.up), np.array(whole), tuple(free))
 
     def same_as(self, other: Body) -> bool:

@@ -8,12 +8,12 @@ from typing import Final, TypeAlias
 from elbowroom.errors import InputError
 from elbowroom.problem.features import Group
 from elbowroom.problem.labels import Category, is_missing, position_of, similar
+from elbowroom.problem.one_hot import SEPARATORS
 from elbowroom.problem.parsing import is_sequence
 from elbowroom.problem.space import Space
 from elbowroom.visible import listed
 
 Freedom: TypeAlias = "Mapping[str, str | Sequence[Category]]"  # "any", "fixed", or the categories that the room takes
-SEPARATORS: Final = ("_", "=", ".", ":", " ", "/", "-")  # between the name of a one-hot group and its category
 CURE: Final = 'use "any", "fixed" or a list of categories'
 
 

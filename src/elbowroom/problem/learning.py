@@ -21,7 +21,8 @@ from elbowroom.problem.declared import NO_OWN_BOUNDS, Declared, limits_of
 from elbowroom.problem.features import Feature, Group
 from elbowroom.problem.kinds import Kind, Missing
 from elbowroom.problem.labels import Category, category, inner_names, is_missing, is_whole, sorted_labels
-from elbowroom.problem.parsing import by_name, known_names, one_hot_groups, parse_enum, spread_of
+from elbowroom.problem.one_hot import AUTO, CURE, FOUND, check_groups, declared_groups, found_groups
+from elbowroom.problem.parsing import by_name, known_names, parse_enum, spread_of
 from elbowroom.problem.tables import NUMBERS, numbers_in
 from elbowroom.visible import listed
 
@@ -48,8 +49,8 @@ class Wishes:
     missing: object
 
 
-def learn(frame: pd.DataFrame, wishes: Wishes) -> tuple[tuple[Feature, ...], tuple[Group, ...]]:
-    """The features and groups of a table."""
+def learn(frame: pd.DataFrame, wishes: Wishes) -> tuple[tuple[Feature, ...], tuple[Group, ...], dict[str, str]]:
+    """The features and groups of a table, and notes on columns and groups."""
     names = _names_of(frame)
     if len(frame) == 0:
         raise InputError("the frame has no rows; bounds and scales cannot be read from it")
@@ -58,9 +59,11 @@ def learn(frame: pd.DataFrame, wishes: Wishes) -> tuple[tuple[Feature, ...], tup
     labels = {
         name: labels_of(values, name) for name, values in series.items() if name in said or is_categorical(values, name)
     }
+    one_hot = declared_groups(wishes.one_hot, names)
+    found = _find_groups(wishes, names, series, labels) if isinstance(wishes.one_hot, str) else {}
     declared = Declared.of(
         names,
-        one_hot_groups(wishes.one_hot),
+        one_hot | found,
         fixed=wishes.immutable,
         increasing=wishes.increasing,
         decreasing=wishes.decreasing,
@@ -80,8 +83,24 @@ def learn(frame: pd.DataFrame, wishes: Wishes) -> tuple[tuple[Feature, ...], tup
             groups.append(Group(name, members, reading.prices.get(name, 1.0), labels[name], dtype))
         else:
             features.append(reading.feature(name, series[name]))
+    check_groups(one_hot, {name: numbers_in(s)[0] for name, s in series.items() if name not in labels}, frame.index)
     _remarks(features, series, reading)
-    return tuple(features), tuple(groups)
+    return tuple(features), tuple(groups), dict.fromkeys(found, FOUND)
+
+
+def _find_groups(
+    wishes: Wishes, names: Sequence[str], series: Mapping[str, pd.Series], labels: Mapping[str, object]
+) -> dict[str, tuple[str, ...]]:
+    """One-hot groups among the columns of which nothing else was said."""
+    if wishes.one_hot != AUTO:
+        raise InputError(f"one_hot={wishes.one_hot!r}: {CURE}")
+    said = {
+        name
+        for what in ("integer", "numeric", "increasing", "decreasing")
+        for name in known_names(getattr(wishes, what), names, what)
+    }
+    free = {name: numbers_in(s)[0] for name, s in series.items() if name not in labels and name not in said}
+    return found_groups(free, names)
 
 
 @dataclass(frozen=True)

@@ -80,18 +80,6 @@ def by_position(row: Mapping[int, object], what: str) -> list[object]:
     return list(row.values())
 
 
-def one_hot_groups(one_hot: object) -> dict[str, tuple[str, ...]]:
-    if one_hot is None:
-        return {}
-    cure = "give a mapping from group to its columns, for example {'housing': ['housing_own', 'housing_rent']}"
-    if not isinstance(one_hot, Mapping):
-        raise InputError(f"one_hot={one_hot!r}: {cure}")
-    for name, members in one_hot.items():
-        if not is_list(members):
-            raise InputError(f"one_hot[{name!r}]={members!r}: {cure}")
-    return {str(name): tuple(map(str, members)) for name, members in one_hot.items()}
-
-
 def by_name(given: object, known: Sequence[str], what: str) -> dict[str, Any]:
     if not isinstance(given, Mapping):
         raise InputError(f"{what}={given!r}: give a mapping from column name to value")

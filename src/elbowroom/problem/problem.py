@@ -61,9 +61,7 @@ class RecourseProblem:
         if not isinstance(room, Room):
             raise InputError(f"room={room!r}: give Box(...), Ball(...) or Diamond(...)")
         factual, missing = space.without_missing(space.row(row, allow_missing=allow_missing))
-        wanted = (
-            Target.other(model.info, _class_of(model, factual)) if target is None else Target.parse(target, model.info)
-        )
+        wanted = _other(model, factual) if target is None else Target.parse(target, model.info)
         problem = cls(
             model=model,
             space=space,
@@ -114,8 +112,8 @@ class RecourseProblem:
 
     @cached_property
     def predicted(self) -> Label:
-        """The label that the model gives the factual."""
-        return self.model.info.classes[_class_of(self.model, self.factual)]
+        """What the model says of the factual: its label, or the value of a regressor."""
+        return self.model.info.says(self.model.scores(self.factual[None]))[0]
 
     @cached_property
     def target_index(self) -> int:
@@ -252,5 +250,8 @@ class RecourseProblem:
         )
 
 
-def _class_of(model: Model, row: Floats) -> int:
-    return int(model.info.labels_of(model.scores(row[None]))[0])
+def _other(model: Model, row: Floats) -> Target:
+    """What is wanted when nothing is said."""
+    if model.info.is_regressor:
+        return Target.other(model.info, 0)  # refused there
+    return Target.other(model.info, int(model.info.labels_of(model.scores(row[None]))[0]))

@@ -11,13 +11,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from elbowroom.errors import InputError
 from elbowroom.numerics import Bools, Floats, Ints
+from elbowroom.problem.describing import describe, summary
 from elbowroom.problem.features import Feature, Group
 from elbowroom.problem.kinds import Kind, Missing
 from elbowroom.problem.learning import Wishes, learn
@@ -36,6 +38,7 @@ class Space:
 
     features: tuple[Feature, ...]
     groups: tuple[Group, ...] = field(default=())
+    notes: Mapping[str, str] = field(default_factory=dict, compare=False)  # on columns and groups, for `describe`
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "features", tuple(self.features))
@@ -145,7 +148,7 @@ class Space:
         binary: Iterable[str] = (),
         numeric: Iterable[str] = (),
         categorical: Iterable[str] = (),
-        one_hot: Mapping[str, Sequence[str]] | None = None,
+        one_hot: Mapping[str, Sequence[str]] | Sequence[str] | Literal["auto"] | None = "auto",
         bounds: Mapping[str, tuple[float | None, float | None]] | Literal["data", "none"] = "data",
         scale: Mapping[str, float] | Literal["range", "std", "none"] = "range",
         weights: Mapping[str, float] | None = None,
@@ -158,10 +161,12 @@ class Space:
         ``binary`` and ``numeric`` override this. Columns of text, of the category dtype, of mixed objects and those named
         in ``categorical`` hold categories: those seen, and one for missing values if there are any. Bounds are the smallest and largest value seen; ``bounds={"age": (18,
         None)}`` overrides single columns (None: as in the data; -inf or inf: open), ``bounds="none"`` opens all.
+        One-hot groups, columns of 0 and 1 of which exactly one is 1, are found by themselves where they share a prefix
+        ("auto"), or given as a mapping from group to columns or a list of prefixes; ``one_hot=None`` looks for none.
         ``immutable`` also takes the name of a one-hot group. ``missing`` says what may become of a value that is missing
         in the row asked about: "keep" (it stays missing) or "may be filled", for all columns or by name.
         """
-        features, groups = learn(
+        features, groups, notes = learn(
             frame,
             Wishes(
                 immutable=immutable,
@@ -179,7 +184,7 @@ class Space:
                 missing=missing,
             ),
         )
-        return cls(features, groups)
+        return cls(features, groups, notes)
 
     def select(self, names: Sequence[str]) -> Space:
         """The same features in the order of ``names``; every name must be here, and every feature must be named."""
@@ -190,6 +195,17 @@ class Space:
         """The same features for a model that takes these raw columns: in its order, with its categories."""
         features, groups = match(self.features, self.groups, columns)
         return replace(self, features=features, groups=groups)
+
+    # ---- the space in words ---------------------------------------------------------------------------------------
+    def describe(self) -> pd.DataFrame:
+        """What is known of each column: kind, values, scale, weight, whether it may change, what is missing, notes."""
+        return describe(self.features, self.groups, self.notes)
+
+    def __repr__(self) -> str:
+        return summary(self.features, self.groups)
+
+    def _repr_html_(self) -> str:
+        return self.describe().to_html(index=False, na_rep="")
 
     # ---- the user's own table -------------------------------------------------------------------------------------
     @cached_property
@@ -221,18 +237,35 @@ class Space:
         """
         if not isinstance(frame, pd.DataFrame):
             raise InputError(f"{what}: give a DataFrame, not {type(frame).__name__}")
-        named = frame.rename(columns=str)
-        if not named.columns.is_unique:
-            raise InputError(f"{what}: column names must differ")
-        raw = self.raw if not set(self.names) <= set(named.columns) else self._plain
-        lacking = [column.name for column in raw if column.name not in named.columns]
-        if lacking:
-            raise InputError(f"{what}: the columns {listed(lacking)} are missing; the space has {listed(self.columns)}")
+        raw, named = self._matched(frame, what)
         X, known = to_inner(raw, named)
         columns = [named[column.name] for column in raw]
         given = Given(raw, lambda i, c: columns[c].iloc[i], lambda i: f"{what}, row {named.index[i]!r}")
         check_values(self.features, self.groups, given, X, known, allow_missing)
         return X + 0.0  # -0.0 becomes 0.0
+
+    def _matched(self, frame: pd.DataFrame, what: str) -> tuple[tuple[RawColumn, ...], pd.DataFrame]:
+        """The columns that a frame is read by: the user's own, or the inner ones if it has all of them."""
+        named = frame.rename(columns=str)
+        if not named.columns.is_unique:
+            raise InputError(f"{what}: column names of the rows must differ")
+        raw = self.raw if not set(self.names) <= set(named.columns) else self._plain
+        lacking = [column.name for column in raw if column.name not in named.columns]
+        if lacking:
+            raise InputError(f"{what}: the rows lack the columns {listed(lacking)}")
+        return raw, named
+
+    def read(self, rows: pd.DataFrame | npt.NDArray[Any], what: str = "rows") -> tuple[Floats, Bools]:
+        """Rows as inner floats without a check of their values, and which values have a place in the space at all."""
+        if isinstance(rows, pd.DataFrame):
+            return to_inner(*self._matched(rows, what))
+        width = rows.shape[1]
+        if width == len(self.names):
+            X = np.asarray(rows, dtype=np.float64)
+            return X, np.ones(X.shape, dtype=np.bool_)
+        if width == len(self.columns):
+            return to_inner(self.raw, pd.DataFrame(rows, columns=list(self.columns)))
+        raise InputError(f"{what}: rows of width {width} for {len(self.columns)} columns")
 
     def without_missing(self, values: Floats) -> tuple[Floats, tuple[str, ...]]:
         """A row with 0 in place of numbers that are missing, and the names of these columns."""

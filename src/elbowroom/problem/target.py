@@ -1,26 +1,35 @@
-"""The wanted outcome: a class, or a class with at least a given probability."""
+"""The wanted outcome: a class, a class with at least a given probability, or values of a regressor."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Final
 
 import numpy as np
 
 from elbowroom.errors import InputError
 from elbowroom.models.base import ModelInfo, class_index
-from elbowroom.models.margins import holds_probability
+from elbowroom.models.margins import Need, holds_probability
+from elbowroom.models.values import LARGEST, ValueRange, refuses_range
 from elbowroom.problem.parsing import number
 from elbowroom.visible import listed
+
+SAY_VALUES: Final = "say which values are wanted, for example target=Target(at_least=1000)"
 
 
 @dataclass(frozen=True)
 class Target:
     """``Target("approved")``: the model must predict this label. ``Target("approved", probability=0.7)``: the model's
-    probability of this label must be at least 0.7 (the paper's tau); then the label itself follows only if tau > 1/2."""
+    probability of this label must be at least 0.7 (the paper's tau); then the label itself follows only if tau > 1/2.
+    ``Target(at_least=1000)``, ``Target(at_most=50)``, ``Target(at_least=10, at_most=20)``: the value that a regressor
+    predicts, both ends included."""
 
-    label: Hashable
+    label: Hashable = None
     probability: float | None = None
+    at_least: float | None = field(default=None, kw_only=True)
+    at_most: float | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         if isinstance(self.label, np.generic):  # np.str_("a") and "a" must be one label, in seals and files as well
@@ -32,9 +41,51 @@ class Target:
             if not 0.0 < tau < 1.0:
                 raise InputError(f"Target probability {tau} must lie strictly between 0 and 1")
             object.__setattr__(self, "probability", tau)
+        for what in ("at_least", "at_most"):
+            if getattr(self, what) is not None:
+                object.__setattr__(self, what, _end(getattr(self, what), what))
+        if self.values is None:
+            return
+        if self.label is not None or self.probability is not None:
+            raise InputError(
+                f"Target({self.label!r}, at_least={self.at_least}, at_most={self.at_most}): ask either for a class (of a "
+                "classifier) or for values (of a regressor)"
+            )
+        if self.at_least is not None and self.at_most is not None and self.at_least > self.at_most:
+            raise InputError(f"Target: no number is at least {self.at_least} and at most {self.at_most}")
+
+    @property
+    def values(self) -> ValueRange | None:
+        """The wanted values of a regressor; None if a class is wanted."""
+        open_ = self.at_least is None and self.at_most is None
+        return None if open_ else ValueRange(self.at_least, self.at_most)
+
+    @property
+    def need(self) -> Need:
+        """What is asked beyond the label: a probability, or values; margins are made from this and the `index`."""
+        return self.probability if self.values is None else self.values
+
+    @property
+    def names_nothing(self) -> bool:
+        """True for the "other class" of a model that has a single one."""
+        return self.label is None and self.values is None
+
+    def is_met(self, said: object) -> bool:
+        """Is this label, or value, what is wanted? (A probability cannot be seen from it.)"""
+        if self.values is None:
+            return bool(said == self.label)
+        return bool(self.values.contains(np.asarray(said, dtype=np.float64)))
 
     def index(self, info: ModelInfo) -> int:
-        """The class index of the label in a model; also checks that the probability can be asked for."""
+        """The class index of the label in a model (0 for a regressor); also checks that the probability, or the values, can
+        be asked for."""
+        if info.is_regressor:
+            return self._of_regressor(info)
+        if self.values is not None:
+            raise InputError(
+                f"{info.source} is a classifier: at_least= and at_most= are for the values of regressors; ask for a class, "
+                f"with probability= if it should be likely: Target({info.classes[-1]!r}, probability=0.7)"
+            )
         found = class_index(info, self.label)
         if found is None:
             kind = " (a truth value is not a number)" if isinstance(self.label, bool) else ""
@@ -46,9 +97,19 @@ class Target:
             raise InputError(f"target probability {self.probability}: {reason}; ask for the label alone")
         return found
 
+    def _of_regressor(self, info: ModelInfo) -> int:
+        if self.values is None:
+            raise _no_classes(info, self.label)
+        reason = refuses_range(info, self.values)
+        if reason:
+            raise InputError(f"target {reason}")
+        return 0
+
     @classmethod
     def other(cls, info: ModelInfo, predicted: int) -> Target:
         """The other class of a binary model: what is wanted when nothing is said."""
+        if info.is_regressor:
+            raise InputError(f"{info.source} is a regressor, which has no other class to ask for; {SAY_VALUES}")
         if len(info.classes) != 2:
             raise InputError(
                 f"the model has {len(info.classes)} classes {listed(info.classes)}; say which one is wanted with target="
@@ -63,7 +124,26 @@ class Target:
             return target
         if isinstance(target, np.generic):
             target = target.item()
+        if info.is_regressor:
+            raise _no_classes(info, target)
         if not isinstance(target, Hashable):
             raise InputError(f"target {target!r} is not a class label; the classes are {listed(info.classes)}")
         parsed = cls(target)
         return cls(info.classes[parsed.index(info)])
+
+
+def _end(value: object, what: str) -> float:
+    """One end of a range, as a plain float."""
+    if isinstance(value, (bool, np.bool_)):
+        raise InputError(f"Target {what}={value!r}: a truth value is not a number")
+    end = number(value, f"Target {what}", f"give a plain number, for example {what}=1000") + 0.0
+    if not math.isfinite(end):
+        raise InputError(f"Target {what}={end}: give a finite number, or leave {what} out")
+    if abs(end) > LARGEST:
+        raise InputError(f"Target {what}={end}: numbers beyond {LARGEST:g} leave no room for sums")
+    return end
+
+
+def _no_classes(info: ModelInfo, target: object) -> InputError:
+    what = "" if target is None else f"target {target!r}: "
+    return InputError(f"{what}{info.source} is a regressor: it predicts numbers, not classes; {SAY_VALUES}")

@@ -37,7 +37,9 @@ class Certificate:
     def seal(self) -> str:
         """SHA-256 of everything the certificate claims (not of the seconds): changed files are noticed, not trusted."""
         digest = hashlib.sha256()
-        claims = (self.fingerprint, repr(self.target.label), self.target.probability, self.method, float(self.margin))
+        wanted = self.target
+        need = wanted.probability if wanted.values is None else ("values", wanted.at_least, wanted.at_most)
+        claims = (self.fingerprint, repr(wanted.label), need, self.method, float(self.margin))
         digest.update(repr((*claims, self.assumptions, self.body.shape.value)).encode())
         body = self.body
         for array in (body.center, body.lower, body.upper, body.axes, body.whole, *body.free_groups):
@@ -50,11 +52,11 @@ class Counterexample:
     """A point of the body that the model puts elsewhere, or that is too close to a tie to tell: ``near_tie``.
 
     Within rounding of a tie the order of additions, or a fused operation, decides about the label (or whether a probability
-    is reached): then nothing can be proven there, although ``label`` may be the wanted one.
+    or a value is reached): then nothing can be proven there, although ``label`` may be the wanted one.
     """
 
     point: Floats
-    label: Hashable  # what the parsed model says there
+    label: Hashable  # what the parsed model says there: a class, or the value of a regressor
     margin: float  # score difference minus needed slack at the point, < 0
     seconds: float = 0.0
     near_tie: bool = False

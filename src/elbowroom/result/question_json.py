@@ -9,7 +9,8 @@ from typing import Any, Final
 import numpy as np
 
 from elbowroom.errors import InputError
-from elbowroom.problem.kinds import Direction, Kind
+from elbowroom.problem.freedom import Freedom
+from elbowroom.problem.kinds import Direction, Kind, Missing
 from elbowroom.problem.parsing import Radius
 from elbowroom.problem.reader import Reader, number_out
 from elbowroom.problem.rooms import Box, Room, room_of
@@ -72,10 +73,18 @@ def label_in(entry: Reader) -> Any:
 
 
 def target_out(target: Target) -> dict[str, Any]:
+    """A class with its least probability, or the range of wanted values: files about classes are as they always were."""
+    if target.values is not None:
+        return {"at_least": target.at_least, "at_most": target.at_most}
     return {"label": label_out(target.label, "target"), "probability": target.probability}
 
 
 def target_in(entry: Reader) -> Target:
+    if "at_least" in entry.mapping() or "at_most" in entry.mapping():
+        ends = {key: entry.at(key) for key in ("at_least", "at_most")}
+        if all(end.value is None for end in ends.values()):
+            raise entry.wrong("a range of values with at least one end")
+        return Target(**{key: None if end.value is None else end.number() for key, end in ends.items()})
     probability = entry.at("probability")
     return Target(label_in(entry.at("label")), None if probability.value is None else probability.number())
 
@@ -86,8 +95,27 @@ def room_out(room: Room) -> dict[str, Any]:
             fields = {"shape": name, "radius": _radius_out(room.radius)}
             if isinstance(room, Box):
                 fields |= {"low": _radius_out(room.low), "high": _radius_out(room.high)}
-            return fields | {"categories": None if room.categories is None else dict(room.categories)}
+            return fields | {"categories": _freedom_out(room.categories)}
     raise InputError(f"a room of type {type(room).__name__} has no JSON form; the known ones are {list(ROOMS)}")
+
+
+def _freedom_out(categories: Freedom | None) -> dict[str, Any] | None:
+    if categories is None:
+        return None
+    return {
+        name: how if isinstance(how, str) else [label_out(label, f"category of {name!r}") for label in how]
+        for name, how in categories.items()
+    }
+
+
+def _freedom_in(entry: Reader) -> Freedom | None:
+    if entry.value is None:
+        return None
+    free: dict[str, str | tuple[Any, ...]] = {}
+    for name in entry.mapping():
+        how = entry.at(name)
+        free[name] = tuple(map(label_in, how.items())) if isinstance(how.value, list) else how.text()
+    return free
 
 
 def _radius_out(radius: Radius | None) -> object:
@@ -100,8 +128,7 @@ def _radius_out(radius: Radius | None) -> object:
 
 def room_in(entry: Reader) -> Room:
     name = entry.at("shape").text()
-    categories = entry.at("categories")
-    free = None if categories.value is None else {k: categories.at(k).text() for k in categories.mapping()}
+    free = _freedom_in(entry.at("categories"))
     if name not in ROOMS:
         raise entry.at("shape").wrong(f"one of {list(ROOMS)}, not {name!r}")
     kind = ROOMS[name]
@@ -137,10 +164,30 @@ def space_out(space: Space) -> dict[str, Any]:
             "weight": number_out(f.weight),
             "unit": f.unit,
         }
+        | ({} if f.missing is Missing.KEEP else {"missing": Missing(f.missing).value})
         for f in space.features
     ]
-    groups = [{"name": g.name, "members": list(g.members), "weight": number_out(g.weight)} for g in space.groups]
-    return {"features": features, "groups": groups}
+    return {"features": features, "groups": [_group_out(g) for g in space.groups]}
+
+
+def _group_out(group: Group) -> dict[str, Any]:
+    """Labels are written where there are any, so that files without them stay as they were."""
+    plain = {"name": group.name, "members": list(group.members), "weight": number_out(group.weight)}
+    if group.labels is None:
+        return plain
+    labels = [label_out(label, f"category of {group.name!r}") for label in group.labels]
+    return plain | {"labels": labels, "pandas_category": group.pandas_category}
+
+
+def _group_in(entry: Reader) -> Group:
+    labels = entry.at("labels") if "labels" in entry.mapping() else None
+    return Group(
+        entry.at("name").text(),
+        tuple(m.text() for m in entry.at("members").items()),
+        entry.at("weight").number(),
+        None if labels is None else tuple(map(label_in, labels.items())),
+        labels is not None and entry.at("pandas_category").truth(),
+    )
 
 
 def space_in(entry: Reader) -> Space:
@@ -155,14 +202,11 @@ def space_in(entry: Reader) -> Space:
             scale=f.at("scale").number(),
             weight=f.at("weight").number(),
             unit=None if f.at("unit").value is None else f.at("unit").text(),
+            missing=f.at("missing").choice(Missing) if "missing" in f.mapping() else Missing.KEEP,
         )
         for f in entry.at("features").items()
     )
-    groups = tuple(
-        Group(g.at("name").text(), tuple(m.text() for m in g.at("members").items()), g.at("weight").number())
-        for g in entry.at("groups").items()
-    )
-    return Space(features, groups)
+    return Space(features, tuple(map(_group_in, entry.at("groups").items())))
 
 
 def floats_out(values: np.ndarray[Any, Any]) -> list[float | str]:

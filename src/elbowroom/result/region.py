@@ -28,8 +28,17 @@ from elbowroom.problem.space import Space
 from elbowroom.problem.target import Target
 from elbowroom.result.certificate import Certificate
 from elbowroom.result.origin import Origin
+from elbowroom.result.own_words import (
+    changed_columns,
+    ends_of,
+    intervals_of,
+    lies_in,
+    series_of,
+    table_of,
+    with_missing,
+)
 from elbowroom.result.status import Status, Step
-from elbowroom.visible import listed, visible, visible_lines
+from elbowroom.visible import visible, visible_lines
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -48,7 +57,7 @@ class Region:
     status: Status
     space: Space
     factual_values: Floats
-    predicted: object  # the label the model gives the factual
+    predicted: object  # the label the model gives the factual, or the value that a regressor predicts
     target: Target
     room: Room
     metric: Distance
@@ -64,6 +73,7 @@ class Region:
     rules: tuple[Rule, ...] = field(default=())
     rules_known: bool = True
     origin: Origin | None = None  # None: read from a file that does not keep it
+    missing: tuple[str, ...] = ()  # columns of numbers that the row lacks; 0 in ``factual_values``, NaN in ``factual``
 
     def __post_init__(self) -> None:
         if not isinstance(self.certificate, Certificate):
@@ -84,19 +94,26 @@ class Region:
 
     @cached_property
     def center(self) -> pd.Series:
-        return pd.Series(self.body.center, index=list(self.space.names), name="center")
+        """The centre by column of the user's table; categories by their labels, NaN for what is missing."""
+        return series_of(self.space, self.body.center, self.missing, "center")
 
     @cached_property
     def factual(self) -> pd.Series:
-        return pd.Series(self.factual_values, index=list(self.space.names), name="factual")
+        return series_of(self.space, self.factual_values, self.missing, "factual")
 
     @cached_property
     def lower(self) -> pd.Series:
-        return pd.Series(self.body.lower, index=list(self.space.names), name="lower")
+        """The lower end by column; for a column of categories the one it has, or a tuple of those it may have."""
+        return ends_of(self.space, self.body, self.body.lower, self.missing, "lower")
 
     @cached_property
     def upper(self) -> pd.Series:
-        return pd.Series(self.body.upper, index=list(self.space.names), name="upper")
+        return ends_of(self.space, self.body, self.body.upper, self.missing, "upper")
+
+    @property
+    def inner_row(self) -> Floats:
+        """The row of the question as the model is asked: inner floats, NaN for numbers that are missing."""
+        return with_missing(self.space, self.factual_values, self.missing)
 
     @property
     def radius(self) -> float | None:
@@ -117,48 +134,33 @@ class Region:
 
     @property
     def changed(self) -> Bools:
-        return np.asarray(self.body.center != self.factual_values)
+        """Which columns of the user's table differ between factual and centre."""
+        return changed_columns(self.space, self.factual_values, self.body.center)
 
     @cached_property
     def intervals(self) -> pd.DataFrame:
-        return pd.DataFrame(
-            {
-                "feature": list(self.space.names),
-                "factual": self.factual_values,
-                "center": self.body.center,
-                "low": self.body.lower,
-                "high": self.body.upper,
-                "changed": self.changed,
-            }
-        )
+        """One row per column of the user's table; ``categories`` (where there are labels) holds those it may have."""
+        return intervals_of(self.space, self.body, self.factual_values, self.missing)
 
     @property
     def is_box(self) -> bool:
         return not is_round(self.body.shape)
 
     def contains(self, rows: object) -> Bools:
-        """True for each row that lies in the region (names are matched; exact)."""
+        """True for each row that lies in the region (names are matched; exact). Values that are missing in the row of the
+        question are missing in every row of the region."""
         frame = rows if isinstance(rows, (pd.DataFrame, np.ndarray)) and getattr(rows, "ndim", 0) == 2 else None
         if frame is None:
-            return self.body.contains(self.space.row(rows)[None])
-        if isinstance(frame, pd.DataFrame):
-            ordered = frame.rename(columns=str)
-            if not ordered.columns.is_unique:
-                raise InputError("contains: column names of the rows must differ")
-            missing = [n for n in self.space.names if n not in ordered.columns]
-            if missing:
-                raise InputError(f"contains: the rows lack the columns {listed(missing)}")
-            return self.body.contains(ordered[list(self.space.names)].to_numpy(dtype=np.float64))
-        if frame.shape[1] != len(self.space.names):
-            raise InputError(f"contains: rows of width {frame.shape[1]} for {len(self.space.names)} columns")
-        return self.body.contains(frame)
+            X = self.space.row(rows, allow_missing=bool(self.missing))[None]
+            return lies_in(self.space, self.body, X, np.ones((1, 1), dtype=np.bool_), self.missing)
+        return lies_in(self.space, self.body, *self.space.read(frame, "contains"), self.missing)
 
     def sample(self, n: int, seed: int = 0) -> pd.DataFrame:
-        """Random points of the region."""
+        """Random points of the region, as a table that the model's own predict takes."""
         if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 0:
             raise InputError(f"sample({n!r}): give a number of points of at least 0")
         check_seed(seed)
-        return pd.DataFrame(self.body.sample(n, seed), columns=list(self.space.names))
+        return table_of(self.space, self.body.sample(n, seed), self.missing)
 
     def widen(self, *, order: Sequence[str] | None = None, time_limit: float = 60.0) -> Widening:
         """The widest intervals around the centre, each end proven maximal or reported as unproven; see
@@ -242,9 +244,10 @@ class NoRegion:
     counters: dict[str, float] = field(default_factory=dict)  # what the search counted, for benchmarks; not in the JSON
     rules: tuple[Rule, ...] = field(default=())
     rules_known: bool = True
-    predicted: object = None  # the label the model gives the factual; None: not kept
+    predicted: object = None  # what the model says of the factual; None: not kept
     source: str = ""  # which model was read, human-readable
     origin: Origin | None = None  # None: read from a file that does not keep it
+    missing: tuple[str, ...] = ()  # columns of numbers that the row lacks; 0 in ``factual_values``
 
     def __post_init__(self) -> None:
         if self.status not in (Status.NONE_EXISTS, Status.UNKNOWN):
@@ -252,6 +255,11 @@ class NoRegion:
 
     def __bool__(self) -> bool:
         return False
+
+    @property
+    def inner_row(self) -> Floats:
+        """The row of the question as the model is asked: inner floats, NaN for numbers that are missing."""
+        return with_missing(self.space, self.factual_values, self.missing)
 
     def sentence(self) -> str:
         """Why there is no region, in plain words."""

@@ -75,6 +75,7 @@ def write_answer(answer: Region | NoRegion, timings: bool = True) -> str:
         "seconds": number_out(answer.seconds if timings else 0.0),
         "space": space_out(answer.space),
         "factual": floats_out(answer.factual_values),
+        **({"missing": list(answer.missing)} if answer.missing else {}),
         "predicted": label_out(answer.predicted, "predicted"),
         "source": answer.source,
         "origin": origin_out(answer.origin),
@@ -168,6 +169,10 @@ def _region_in(top: Reader, where: str) -> Region:
     if repr(target) != repr(certificate.target):
         raise top.at("target").wrong("the target of the certificate")
     rules, rules_known = _rules_in(top, space, factual)
+    missing = _missing_in(top, space, factual)
+    for f in (space.position[name] for name in missing):
+        if not certificate.body.lower[f] == certificate.body.upper[f] == 0.0:
+            raise top.at("missing").wrong(f"columns that stay as they are; {space.names[f]!r} does not")
     origin = _origin_in(top)
     if origin is not None and origin.fingerprint != certificate.fingerprint:
         raise top.at("origin").at("fingerprint").wrong("the fingerprint of the certificate")
@@ -189,6 +194,7 @@ def _region_in(top: Reader, where: str) -> Region:
         rules=rules,
         rules_known=rules_known,
         origin=origin,
+        missing=missing,
     )
 
 
@@ -215,7 +221,20 @@ def _no_region_in(top: Reader) -> NoRegion:
         predicted=label_in(top.at("predicted")) if kept or "predicted" in top.mapping() else None,
         source=top.at("source").text() if kept or "source" in top.mapping() else "",
         origin=origin,
+        missing=_missing_in(top, space, factual),
     )
+
+
+def _missing_in(top: Reader, space: Space, factual: Floats) -> tuple[str, ...]:
+    """The columns of numbers that the row lacks: each once, and 0 in the factual."""
+    if "missing" not in top.mapping():
+        return ()
+    entry = top.at("missing")
+    names = tuple(item.text() for item in entry.items())
+    places = [space.position.get(name, -1) for name in names]
+    if len(set(names)) < len(names) or not all(f >= 0 and space.group_of[f] < 0 and factual[f] == 0.0 for f in places):
+        raise entry.wrong("names of columns of numbers, each once, that are 0 in the factual")
+    return names
 
 
 def _origin_in(top: Reader) -> Origin | None:

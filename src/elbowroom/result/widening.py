@@ -70,11 +70,13 @@ class Widening:
     def table(self) -> pd.DataFrame:
         """One row per feature; ``fails_at`` is a value beyond the end at which a point of another class is known."""
         frame = self.region.intervals.copy()
-        for name, sides in (("low", self.lows), ("high", self.highs)):
+        first = [column.start for column in self.region.space.raw]  # the sides of a category are those of its members
+        for name, all_sides in (("low", self.lows), ("high", self.highs)):
+            sides = [all_sides[f] for f in first]
             frame[f"{name}_maximal"] = [side.end.is_maximal for side in sides]
             frame[f"{name}_end"] = [side.end.value for side in sides]
             frame[f"{name}_fails_at"] = [
-                np.nan if side.witness is None else float(side.witness[f]) for f, side in enumerate(sides)
+                np.nan if side.witness is None else float(side.witness[f]) for f, side in zip(first, sides, strict=True)
             ]
         return frame
 

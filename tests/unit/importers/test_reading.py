@@ -174,9 +174,12 @@ def test_the_product_does_not_import_scikit_learn_before_a_model_is_read() -> No
 
 def test_all_supported_classes_exist() -> None:
     """Every name of the table is a class of its library, and where it is read there is a function for it."""
-    known = {("sklearn", name) for name, _ in all_estimators(type_filter="classifier")} | {("sklearn", "Pipeline")}
+    known = {("sklearn", name) for name, _ in all_estimators(type_filter=["classifier", "regressor"])}
+    known |= {("sklearn", "Pipeline")}
     table = {**READERS, **UNFOLDERS}
-    leaving = {("sklearn", "PassiveAggressiveClassifier")}  # deprecated: newer versions of the library may lack it
+    leaving = {
+        ("sklearn", f"PassiveAggressive{kind}") for kind in ("Classifier", "Regressor")
+    }  # deprecated: newer versions of the library may lack it
     assert {key for key in table if key[0] == "sklearn"} - leaving <= known
     for (library, name), reader in table.items():
         module = importlib.import_module(f"elbowroom.importers.{reader.module}")

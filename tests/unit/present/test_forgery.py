@@ -17,12 +17,25 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.ensemble import RandomForestClassifier
-from sklearn.linear_model import LogisticRegression
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.neural_network import MLPClassifier
 from typer.testing import CliRunner
 
-from elbowroom import AtMost, Ball, Box, Explainer, Feature, InputError, LinearRule, NoRegion, Region, Space, Status
+from elbowroom import (
+    AtMost,
+    Ball,
+    Box,
+    Explainer,
+    Feature,
+    InputError,
+    LinearRule,
+    NoRegion,
+    Region,
+    Space,
+    Status,
+    Target,
+)
 from elbowroom.explainer import Explainer as Opened
 from elbowroom.present import checking
 from elbowroom.present.checking import check_region
@@ -76,9 +89,21 @@ def make(kind: str, folder: Path) -> Case:
         "network": (MLPClassifier((4,), solver="lbfgs", random_state=0).fit(X, y), {"room": Box(0.02)}),
         "certified": (LogisticRegression().fit(X, y), {"room": Box(0.02)}),
         "none": (LogisticRegression().fit(X, y), {"room": Box(0.6)}),
+        "values": (
+            Ridge().fit(X, 1000 * X["income"]),
+            {"room": Box(0.02), "target": Target(at_least=600, at_most=700)},
+        ),
+        "forest of values": (
+            RandomForestRegressor(5, max_depth=3, random_state=0).fit(X, 1000 * X["income"]),
+            {"room": Ball(0.02), "target": Target(at_least=600)},
+        ),
+        "no values": (
+            Ridge().fit(X, 1000 * X["income"]),
+            {"room": Box(0.2), "target": Target(at_least=600, at_most=700)},
+        ),
     }[kind]
-    answer = Explainer(model, SPACE).explain(ROW, target="yes", **question)  # type: ignore[arg-type]
-    assert isinstance(answer, NoRegion if kind == "none" else Region), answer
+    answer = Explainer(model, SPACE).explain(ROW, **{"target": "yes", **question})  # type: ignore[arg-type]
+    assert isinstance(answer, NoRegion if kind in ("none", "no values") else Region), answer
     if kind == "certified":
         assert isinstance(answer, Region)
         answer = replace(answer, status=Status.CERTIFIED, lower_bound=0.5 * answer.distance)
@@ -89,7 +114,10 @@ def make(kind: str, folder: Path) -> Case:
     return Case(folder, json.loads(answer.to_json()))
 
 
-@pytest.fixture(scope="module", params=["linear", "nameless", "forest", "network", "certified", "none"])
+KINDS = ["linear", "nameless", "forest", "network", "certified", "none", "values", "forest of values", "no values"]
+
+
+@pytest.fixture(scope="module", params=KINDS)
 def case(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Case:
     return make(request.param, tmp_path_factory.mktemp(request.param))
 
@@ -124,11 +152,12 @@ def is_named(report: Report, path: tuple) -> bool:
 
 
 def true_anyway(path: tuple, before: Any, after: Any) -> bool:
-    """A smaller margin is a weaker claim that is proven with the larger one; a distance is compared to rounding."""
+    """A smaller margin is a weaker claim that is proven with the larger one; a distance, and the value that a regressor
+    predicts, are compared to rounding."""
     if not isinstance(before, float) or not isinstance(after, float):
         return False
     return (plain(path) == "certificate.margin" and after <= before * (1 + 1e-9)) or (
-        plain(path) == "distance" and math.isclose(before, after, rel_tol=1e-12)
+        plain(path) in ("distance", "predicted.value") and math.isclose(before, after, rel_tol=1e-12)
     )
 
 

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from elbowroom.present.account import Sort, account_of, category_names
-from elbowroom.present.text import MOST_SPOKEN, joined, outcome, quoted, status_word, table_rows
+from elbowroom.present.account import Sort, account_of, category_names, quoted
+from elbowroom.present.text import MOST_SPOKEN, joined, outcome, status_word, table_rows
 from elbowroom.problem import AtMost, Ball, Box, Diamond, Feature, LinearRule, Space, Target
 from elbowroom.result import Status
 from tests.support.answers import CENTER, FACTUAL, ORIGIN, make_no_region, make_region

@@ -103,7 +103,7 @@ def test_rows_of_other_columns_are_named(frame: pd.DataFrame) -> None:
     space = Space.from_frame(frame)
     with pytest.raises(InputError, match=r"missing columns \['housing'\], unknown columns \['home'\]; .*'grade'"):
         space.row(frame.iloc[0].rename({"housing": "home"}))
-    with pytest.raises(InputError, match=r"the columns \['housing'\] are missing"):
+    with pytest.raises(InputError, match=r"the rows lack the columns \['housing'\]"):
         space.inner(frame.drop(columns="housing"))
     with pytest.raises(InputError, match="5 values for 6 columns"):
         space.row(list(frame.iloc[0])[:5])
@@ -333,3 +333,84 @@ def test_one_way_numbers_cannot_become_categories(frame: pd.DataFrame) -> None:
     assert space.features[0].direction is Direction.INCREASING
     with pytest.raises(InputError, match="declared increasing"):
         space.for_columns([Column("age", (20, 21))])
+
+
+# ---- one-hot groups in the table ----------------------------------------------------------------------------------------
+@pytest.fixture
+def dummies(frame: pd.DataFrame) -> pd.DataFrame:
+    return pd.get_dummies(frame[["age", "housing", "grade"]], columns=["housing", "grade"]).assign(
+        flag_a=[0, 1] * 12, flag_b=[0, 0, 1] * 8
+    )
+
+
+def test_one_hot_groups_are_found(dummies: pd.DataFrame) -> None:
+    space = Space.from_frame(dummies)
+    assert [(g.name, g.members, g.labels) for g in space.groups] == [
+        ("housing", ("housing_free", "housing_own", "housing_rent"), None),
+        ("grade", ("grade_C", "grade_B", "grade_A", "grade_F"), None),
+    ]
+    table = space.describe().set_index("column")
+    assert table.loc["housing", "note"] == "found: one-hot"
+    assert table.loc["flag_a", ["kind", "note"]].tolist() == ["yes or no", ""]
+    for nothing in (None, {}, []):
+        assert Space.from_frame(dummies, one_hot=nothing).groups == ()
+    assert Space.from_frame(dummies, immutable=["housing"]).features[1].immutable
+    assert Space.from_frame(dummies, weights={"housing": 4.0}).groups[0].weight == 4.0
+
+
+@pytest.mark.parametrize("mark", list("_=.: /-"))
+def test_any_separator_and_the_widest_prefix(mark: str) -> None:
+    values = np.eye(3)[np.arange(ROWS) % 3]
+    names = [f"home{mark}own{mark}flat", f"home{mark}own{mark}house", f"home{mark}rent"]
+    (group,) = Space.from_frame(pd.DataFrame(values, columns=names)).groups
+    assert (group.name, group.members) == ("home", tuple(names))
+
+
+def test_groups_are_not_guessed_where_something_was_said_or_little_is_known(dummies: pd.DataFrame) -> None:
+    few = dummies.iloc[:19]
+    assert Space.from_frame(few, bounds="none").groups == ()
+    assert "housing" not in {g.name for g in Space.from_frame(dummies, integer=["housing_own"]).groups}
+    assert "housing" not in {g.name for g in Space.from_frame(dummies, increasing=["housing_own"]).groups}
+    twice = dummies.copy()
+    twice.loc[3, ["housing_own", "housing_rent"]] = True
+    assert "housing" not in {g.name for g in Space.from_frame(twice).groups}
+    hole = dummies.astype(float)
+    hole.loc[3, "housing_own"] = np.nan
+    assert "housing" not in {g.name for g in Space.from_frame(hole).groups}
+    named = dummies.assign(housing=1.5)
+    assert "housing" not in {g.name for g in Space.from_frame(named).groups}
+
+
+def test_declared_groups_by_prefix_are_checked_against_the_data(dummies: pd.DataFrame) -> None:
+    space = Space.from_frame(dummies, one_hot=["housing"])
+    assert [(g.name, len(g.members)) for g in space.groups] == [("housing", 3)]
+    with pytest.raises(InputError, match=r"'flag', row 0: its columns \['flag_a', 'flag_b'\] add up to 0, not to 1"):
+        Space.from_frame(dummies, one_hot=["flag"])
+    dummies.index = pd.Index([f"r{i}" for i in range(ROWS)])
+    dummies.loc["r5", ["housing_own", "housing_rent", "housing_free"]] = [True, True, False]
+    with pytest.raises(InputError, match=r"group 'housing', row 'r5': .* add up to 2, not to 1 \(1 of 24 rows\)"):
+        Space.from_frame(dummies, one_hot={"housing": ["housing_own", "housing_rent", "housing_free"]})
+    with pytest.raises(InputError, match=r"no column starts with 'housin_' .*did you mean 'housing'\?"):
+        Space.from_frame(dummies, one_hot=["housin"])
+    for wrong in ("all", 3, {"a": 3}):
+        with pytest.raises(InputError, match="give a mapping from group to its columns"):
+            Space.from_frame(dummies, one_hot=wrong)  # type: ignore[arg-type]
+
+
+# ---- the space in words -------------------------------------------------------------------------------------------------
+def test_a_space_is_a_readable_table(frame: pd.DataFrame) -> None:
+    bounds = {"salary": (0, np.inf)}
+    holes = frame.assign(job=["<b>smith</b>", None, "clerk"] * 8)
+    space = Space.from_frame(holes, immutable=["housing"], increasing=["age"], bounds=bounds, units={"salary": "EUR"})
+    assert repr(space) == "<Space of 7 columns: 3 numbers, 4 columns of categories; 1 cannot change>"
+    table = space.describe().set_index("column")
+    assert list(table.columns) == ["kind", "values", "scale", "weight", "may change", "missing", "note"]
+    assert table.loc["age", ["kind", "values", "may change"]].tolist() == ["whole number", "20 to 43", "may only rise"]
+    assert table.loc["salary", "values"] == "at least 0 EUR"
+    assert table.loc["housing", ["kind", "values", "may change"]].tolist() == ["categories", "free, own, rent", "no"]
+    assert table.loc["job", ["values", "missing"]].tolist() == ["<b>smith</b>, clerk, (missing)", "stays missing"]
+    html = space._repr_html_()
+    assert "&lt;b&gt;smith" in html
+    assert "<b>" not in html
+    many = Space.from_frame(frame, categorical=["age"]).describe().set_index("column")
+    assert many.loc["age", "values"] == "20, 21, 22, 23, 24, 25, 26, 27 and 16 more"

@@ -19,13 +19,13 @@ from elbowroom import Box, Explainer, Feature, Space
 from elbowroom.errors import InputError
 from elbowroom.numerics import TOLERANCES
 from elbowroom.problem import AtMost, Ball, Diamond, Distance, LinearRule, Shape, Target
-from elbowroom.problem.kinds import Direction, Kind
+from elbowroom.problem.kinds import Direction, Kind, Missing
 from elbowroom.problem.rules.table import RULES
 from elbowroom.result import NoRegion, Region, Status, Step
 from elbowroom.result.json_schema import json_schema
 from elbowroom.result.question_json import LABELS
 from elbowroom.result.schema import VERSION, read_answer
-from tests.support.answers import make_no_region, make_region
+from tests.support.answers import make_no_region, make_raw_region, make_region
 from tests.support.forgery import resealed
 from tests.support.json_schema import Validator
 from tests.support.small_models import random_network, random_trees
@@ -48,6 +48,10 @@ ANSWERS: list[Region | NoRegion] = [
         make_region(target=Target(label), predicted=label)
         for label in (True, 3, 2.5, math.inf, "", b"\x00yes", date(2024, 2, 29), datetime(2024, 2, 29, 12, 0, 0, 5), timedelta(-1))
     ],
+    make_region(target=Target(at_least=1000), predicted=812.5),
+    make_region(target=Target(at_most=-0.1), predicted=math.inf),
+    make_region(target=Target(at_least=0.1, at_most=1 / 3), predicted=-5e-324),
+    make_raw_region(),
     make_no_region(rules=(AtMost(0),)),
     make_no_region(Status.UNKNOWN, 0.25),
 ]  # fmt: skip
@@ -107,12 +111,12 @@ def objects(value: Any, path: tuple = ()) -> Iterator[tuple[tuple, dict[str, Any
             yield from objects(inner, (*path, index))
 
 
-OPEN = {"coefficients", "versions", "radius", "high"}  # objects whose keys are names
-OPTIONAL = {("origin",)}
+OPEN = {"coefficients", "versions", "radius", "high", "categories"}  # objects whose keys are names
+OPTIONAL = {("origin",), ("missing",), ("space", "features", "missing")}
 OPTIONAL_WITHOUT_REGION = {("origin",), ("predicted",), ("source",)}
 
 
-@pytest.mark.parametrize("answer", [ANSWERS[0], ANSWERS[2], ANSWERS[5], ANSWERS[-2]], ids=repr)
+@pytest.mark.parametrize("answer", [ANSWERS[0], ANSWERS[2], ANSWERS[5], ANSWERS[-3], ANSWERS[-2]], ids=repr)
 def test_schema_and_reader_refuse_the_same(answer: Region | NoRegion) -> None:
     """Every field of every object: missing, unknown, or of a wrong type."""
     document = json.loads(answer.to_json())
@@ -146,6 +150,7 @@ def harmless(answer: Region | NoRegion, path: tuple, before: Any, after: Any) ->
     """What remains well formed: text for text, null where that means unknown, lists of numbers of a wrong length (which
     the reader refuses, but a schema cannot), and what early files did not have."""
     if after == "missing":
+        path = tuple(step for step in path if isinstance(step, str))
         return path in (OPTIONAL if isinstance(answer, Region) else OPTIONAL_WITHOUT_REGION)
     if after == "no such word":
         return isinstance(before, str) or path[-1] == "unit"
@@ -169,6 +174,7 @@ def test_the_schema_says_what_the_code_says() -> None:
     rooms = [room["properties"]["shape"] for room in defs["room"]["anyOf"]]
     assert {s.value for s in Shape} == {rooms[0]["const"], *rooms[1]["enum"]}
     assert {k.value for k in Kind} == set(features["kind"]["enum"])
+    assert {m.value for m in Missing} == set(features["missing"]["enum"])
     assert {d.value for d in Direction} == set(features["direction"]["enum"])
     assert {d.value for d in Distance} == set(defs["region"]["properties"]["distance_norm"]["enum"])
     assert set(RULES) == {rule["properties"]["rule"]["const"] for rule in defs["rule"]["anyOf"]}

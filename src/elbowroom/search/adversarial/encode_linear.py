@@ -30,7 +30,7 @@ class LinearFamily:
     def __init__(self, problem: RecourseProblem) -> None:
         assert isinstance(problem.model, LinearModel)
         self.problem = problem
-        margins = linear_margins(problem.model, problem.target_index, problem.target.probability)
+        margins = linear_margins(problem.model, problem.target_index, problem.target.need)
         self.affine, self.slack = margins.affine, margins.slack
         self.scale = deficit_scale(self.affine(problem.factual[None])[0])
         self.extra = EPSILONS.first_extra

@@ -55,7 +55,7 @@ class NetworkFamily:
     def __init__(self, problem: RecourseProblem) -> None:
         assert isinstance(problem.model, ReluNetwork)
         self.problem = problem
-        margins = network_margins(problem.model, problem.target_index, problem.target.probability)
+        margins = network_margins(problem.model, problem.target_index, problem.target.need)
         self.layers, self.slack = margins.layers, margins.slack
         self.scale = deficit_scale(self._margin(problem.factual[None])[0])
         self.extra = EPSILONS.first_extra

@@ -49,7 +49,7 @@ class ObliqueFamily:
     def __init__(self, problem: RecourseProblem) -> None:
         assert isinstance(problem.model, ObliqueEnsemble)
         self.problem, self.model, self.leaves = problem, problem.model, problem.model.leaves
-        self.margins = tree_margins(self.model, problem.target_index, problem.target.probability)
+        self.margins = tree_margins(self.model, problem.target_index, problem.target.need)
         self.hopeful = self.margins.hopeful or self.margins  # proofs count ties within rounding as good
         self.single = self.leaves.n_trees == 1
         self.usable = usable_leaves(self.margins, self.leaves.offsets)

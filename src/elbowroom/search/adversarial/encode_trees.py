@@ -55,7 +55,7 @@ class TreeFamily:
         model = problem.model
         assert isinstance(model, TreeEnsemble)
         self.problem, self.leaves = problem, model.leaves
-        self.margins = tree_margins(model, problem.target_index, problem.target.probability)
+        self.margins = tree_margins(model, problem.target_index, problem.target.need)
         self.splits = Splits.of(model)
         self.tree_of_leaf = np.repeat(np.arange(self.leaves.n_trees), np.diff(self.leaves.offsets))
         self.linear_rules = bool(problem.conditions.rows)

@@ -37,6 +37,7 @@ from elbowroom.search.adversarial.master import Stance
 from elbowroom.search.adversarial.one_leaf import OneLeafEngine
 from elbowroom.search.adversarial.proof import prove
 from elbowroom.search.adversarial.scenario import Scenario, scenario_of, shifted_point, zero_shift
+from elbowroom.search.adversarial.splits import sets_refusal
 from elbowroom.search.contract import Clock, Ending, Referee, refusal
 from elbowroom.search.solvers.protocol import Answer, Chain, Claim, Solver, SolverName, open_solver
 from elbowroom.search.solvers.tolerances import EPSILONS
@@ -80,7 +81,7 @@ class AdversarialEngine:
         return [open_solver(self._name), *reserve]
 
     def refuses(self, problem: RecourseProblem) -> str | None:
-        return refusal(problem, "Algorithm 1", SHAPES, TAKES)
+        return refusal(problem, "Algorithm 1", SHAPES, TAKES) or sets_refusal(problem.model, "Algorithm 1")
 
     def prepare(self, shape: Shape) -> None:
         """There is nothing to compile."""

@@ -25,6 +25,7 @@ from elbowroom.search.adversarial.encode_trees import EnsembleCopy, TreeFamily
 from elbowroom.search.adversarial.limits import LEAF_REACHES, MOST_ATTEMPTS
 from elbowroom.search.adversarial.master import Stance
 from elbowroom.search.adversarial.scenario import Scenario
+from elbowroom.search.adversarial.splits import sets_refusal
 from elbowroom.search.contract import Clock, Ending, Referee, refusal
 from elbowroom.search.solvers.protocol import Chain, SolverName, open_solver
 
@@ -40,7 +41,8 @@ class OneLeafEngine:
         self._solver, self._most_nodes = solver, most_nodes
 
     def refuses(self, problem: RecourseProblem) -> str | None:
-        return refusal(problem, "the engine for rooms inside one leaf", SHAPES, TAKES)
+        engine = "the engine for rooms inside one leaf"
+        return refusal(problem, engine, SHAPES, TAKES) or sets_refusal(problem.model, engine)
 
     def prepare(self, shape: Shape) -> None:
         """There is nothing to compile."""
@@ -65,7 +67,9 @@ class OneLeafEngine:
             if problem.admissible(center) and isinstance(referee(center), Certificate):
                 return Ending(method, 0.0)
         return Ending(
-            method, 0.0, "no leaf of the wanted class was found that has room for the region; other regions may exist"
+            method,
+            0.0,
+            "no leaf with the wanted outcome was found that has room for the region; other regions may exist",
         )
 
 

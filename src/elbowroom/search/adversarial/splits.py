@@ -76,6 +76,13 @@ class Splits:
         return out
 
 
+def sets_refusal(model: object, engine: str) -> str | None:
+    """Splits by sets of categories are no cuts, which is all that the programs of ``engine`` know."""
+    if isinstance(model, TreeEnsemble) and model.sets is not None:
+        return f'{engine} does not take splits by sets of categories; ask with method="auto"'
+    return None
+
+
 def usable_leaves(margins: TreeMargins, offsets: Ints) -> Bools:
     """Leaves that may take part in a good sum: of a single tree the good ones, of several trees all."""
     if len(offsets) > 2:
@@ -88,7 +95,7 @@ def no_leaves_suffice(margins: TreeMargins, offsets: Ints) -> str:
     largest = np.maximum.reduceat(margins.value, offsets[:-1], axis=0)
     noise = gamma(len(offsets) + 8) * (np.abs(largest).sum(axis=0) + np.abs(margins.base) + np.abs(margins.slack))
     if (margins.base + largest.sum(axis=0) + noise < margins.slack).any():
-        return "not even the best leaves of all trees together give the wanted class"
+        return "not even the best leaves of all trees together give the wanted outcome"
     if not usable_leaves(margins, offsets).any():
-        return "no leaf has the wanted class"
+        return "no leaf has the wanted outcome"
     return ""

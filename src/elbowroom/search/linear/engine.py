@@ -92,8 +92,8 @@ def _why_none(question: Question) -> str:
     if question.n_columns == 0:
         return "no feature that the model uses can move (immutable or fixed by its bounds)"
     if question.problem.rules:
-        return "no centre within the limits satisfies the rules and keeps its whole room in the wanted class"
-    return "no centre within the limits keeps its whole room in the wanted class"
+        return "no centre within the limits satisfies the rules and has the wanted outcome in its whole room"
+    return "no centre within the limits has the wanted outcome in its whole room"
 
 
 class Reach(IntEnum):
@@ -140,7 +140,7 @@ def _reach(question: Question) -> tuple[Reach, str]:
                 return Reach.NONE, _why_none(question)
             return Reach.NONE, (
                 "even the most favourable values within the limits leave the model's score "
-                f"{float(-value):.3g} short of the wanted class somewhere in the room"
+                f"{float(-value):.3g} short of the wanted outcome somewhere in the room"
             )
         reach = min(reach, Reach.TIE if value <= 0 else Reach.JUST_BEYOND if value <= doubt else Reach.BEYOND)
     return reach, ""

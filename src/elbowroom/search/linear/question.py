@@ -105,7 +105,7 @@ def read_question(problem: RecourseProblem, model: LinearModel) -> Question | Ho
     if problem.trouble is not None:
         return Hopeless(problem.trouble)
     space, factual = problem.space, problem.factual
-    margins = linear_margins(model, problem.target_index, problem.target.probability)
+    margins = linear_margins(model, problem.target_index, problem.target.need)
     weights, biases, needs, n_model = _rows(problem, margins)
     grouped = space.group_of >= 0
     forced = (factual < problem.lower) | (factual > problem.upper)

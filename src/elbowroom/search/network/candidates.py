@@ -16,6 +16,7 @@ from elbowroom.search.contract import LOOKS_PER_SECOND, Clock, Referee
 from elbowroom.search.network.attack import find_weak_points
 from elbowroom.search.network.limits import (
     A_FEW_SECONDS,
+    COARSENESS,
     FLIPS,
     LARGEST_SLICE,
     LEAST_SAFETY,
@@ -23,13 +24,14 @@ from elbowroom.search.network.limits import (
     MOST_SURPRISES,
     SAFETY,
     SECOND_LOOK,
+    SHORTAGE,
     SHORTEST_SLICE,
     SLICE,
     SLIDES,
     THOROUGH,
     UNDECIDED_SHARE,
 )
-from elbowroom.search.network.margins import MarginNetwork
+from elbowroom.search.network.margins import MarginNetwork, expected_error
 from elbowroom.search.network.moves import Moves
 from elbowroom.search.network.objective import MoveProgram
 from elbowroom.search.network.scenarios import Scenarios
@@ -52,6 +54,8 @@ class NetworkSearch:
     counters: dict[str, float] = field(default_factory=dict)
     undecided: str = ""
     undecided_looks: float = 0.0
+    size: float = 1.0  # unit of the network's margins
+    coarseness: float = 0.0  # what the original's own rounding takes from margins, about: much only for float32
     safety: float = 0.0  # margin that candidates aim for: the judge's work grows as margins shrink
     surprises: int = 0  # centres that the judge refuted although no attack had found anything
     refuted: bool = False  # the centre offered last has a point of another class in its room
@@ -64,16 +68,20 @@ class NetworkSearch:
         model = problem.model
         if not isinstance(model, ReluNetwork):
             raise TypeError(f"the network engine was asked about a {type(model).__name__}")
-        margins = network_margins(model, problem.target_index, problem.target.probability)
+        margins = network_margins(model, problem.target_index, problem.target.need)
         moves = Moves.of(problem)
         scenarios = Scenarios(problem)
         network = MarginNetwork.of(margins)
         rng = np.random.default_rng(seed)
-        network = network.divided(_size_of_margins(network, moves, scenarios, rng))
+        size = _size_of_margins(network, moves, scenarios, rng)
+        network = network.divided(size)
         search = cls(problem, network, moves, scenarios, MoveProgram(moves), referee, clock, rng)
         search.set_cutoff(1.0)
-        missing = -float(network.worst(scenarios.points(problem.factual)).min())
-        search.safety = SAFETY * max(missing, 0.01)
+        points = scenarios.points(problem.factual)
+        search.size = size
+        search.coarseness = COARSENESS * expected_error(margins, points) / size
+        missing = -float(network.worst(points).min())
+        search.safety = max(SAFETY * max(missing, 0.01), search.coarseness)
         return search
 
     @property
@@ -98,7 +106,7 @@ class NetworkSearch:
 
     def aim_lower(self) -> bool:
         """Candidates aim for a smaller margin from now on; False if they cannot: the judge would not see it."""
-        least = max(LEAST_SAFETY, self.rounding)
+        least = max(LEAST_SAFETY, self.rounding, self.coarseness)
         if self.safety <= least:
             return False
         self.safety = max(LESS * self.safety, least)
@@ -163,7 +171,10 @@ class NetworkSearch:
             case Counterexample():
                 self.scenarios.add(center, verdict.point)
                 self.surprises += 1
-                self.refuted = verdict.label != self.problem.target.label
+                if verdict.near_tie:  # of the wanted class, but not by as much as the original's rounding may take
+                    self.coarseness += SHORTAGE * -verdict.margin / self.size
+                    self.safety = max(self.safety, self.coarseness)
+                self.refuted = not self.problem.target.is_met(verdict.label)
             case Undecided():
                 self.undecided = verdict.reason
                 self.undecided_looks += looks

@@ -40,7 +40,7 @@ class NetworkEngine:
         prepare_envelopes()
 
     def search(self, problem: RecourseProblem, referee: Referee, clock: Clock, seed: int) -> Ending:
-        """The closest centre whose whole room has the wanted class, if it can be found and proven in time."""
+        """The closest centre whose whole room has the wanted outcome, if it can be found and proven in time."""
         if problem.trouble is not None:
             return Ending(METHOD, np.inf, problem.trouble)
         with one_thread():
@@ -160,14 +160,12 @@ def answer(search: NetworkSearch) -> Ending:
     reason = ""
     if search.best is None:
         if search.lower_bound == np.inf:
-            reason = "it is proven that no point within the bounds has the wanted class in its whole room"
+            reason = "it is proven that no point within the bounds has the wanted outcome in its whole room"
         elif search.undecided:
             reason = f"candidates were found, but the judge could not decide them: {search.undecided}"
         elif search.lower_bound > FARTHEST:
-            reason = (
-                f"it is proven that no centre within a distance of {FARTHEST:g} has the wanted class in its whole room"
-            )
+            reason = f"it is proven that no centre within a distance of {FARTHEST:g} has the wanted outcome in its whole room"
         else:
-            reason = "no centre was found whose whole room has the wanted class; a longer time limit may help"
+            reason = "no centre was found whose whole room has the wanted outcome; a longer time limit may help"
     bound = min(search.lower_bound, search.best_distance) if search.best is not None else search.lower_bound
     return Ending(METHOD, bound, reason, TOLERANCES.continuous_gap, dict(search.counters))

@@ -16,6 +16,8 @@ FARTHEST = 1e6  # open features: beyond this distance no region is searched for
 SAFETY = 0.1 * TOLERANCES.continuous_gap
 # Where that still costs too much; below the rounding of margins a smaller aim is meaningless.
 LESS, LEAST_SAFETY = 0.03, 1e-12
+COARSENESS = 2.0  # times the error of the original about the factual: the judge counts it for a whole room at once
+SHORTAGE = 1.5  # times what a refused candidate lacked: added to that
 MORE = 3.0  # times the margin aimed for after a refusal
 MISSED = 1e-9  # a margin counts as missed by more than this
 VIOLATED = -1e-7  # below this margin a scenario is violated; the safety margin of incumbents has the same size

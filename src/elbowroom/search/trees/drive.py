@@ -316,7 +316,7 @@ class Drive:
         lower_bound, reason = self.lower_bound, self.reason
         if math.isinf(lower_bound):
             room = self.problem.walls.shape.value
-            reason = f"every centre within the limits has a point of another class in its {room}"
+            reason = f"every centre within the limits has a point with another outcome in its {room}"
         elif self.proven and self.best_x is None and not self.tied:
             reason = strategy.unaccepted
         counters = {**self.counters, **self.kernels.counters()}

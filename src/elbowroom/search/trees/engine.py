@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 from elbowroom.kernels.kernel import PLAIN
 from elbowroom.kernels.warm import announce, without_collection
+from elbowroom.models.margins import Need
 from elbowroom.models.tiny import two_stumps
 from elbowroom.problem import RecourseProblem, Takes
 from elbowroom.problem.shapes import Shape, is_round
@@ -27,9 +28,9 @@ class TreeEngine:
     so that earlier ones change how soon an answer comes, and never the answer; see `memory`."""
 
     def __init__(self, memory: TreeMemory | None = None) -> None:
-        self._memory: dict[tuple[int, float | None, bool], TreeMemory] = {}  # the last: hopeful or not
+        self._memory: dict[tuple[int, Need, bool], TreeMemory] = {}  # the last: hopeful or not
         if memory is not None:
-            self._memory[memory.target_index, memory.probability, True] = memory
+            self._memory[memory.target_index, memory.need, True] = memory
 
     def refuses(self, problem: RecourseProblem) -> str | None:
         return refusal(problem, "the engine for trees", SHAPES, TAKES)
@@ -58,7 +59,7 @@ class TreeEngine:
         if math.isinf(rest.lower_bound):
             room = problem.walls.shape.value
             reason = (
-                f"too close to a tie to prove: the {room} of every centre within the limits has a point of another class or "
+                f"too close to a tie to prove: the {room} of every centre within the limits has a point with another outcome or "
                 f"one {NEAR_TIE}"
             )
         return Ending(rest.method, near, reason, rest.tolerance, {**rest.counters, NEAR_TIES: 1.0})
@@ -66,7 +67,7 @@ class TreeEngine:
     def _memory_for(self, problem: RecourseProblem, hopeful: bool) -> TreeMemory:
         """Of this model and target; a memory that does not fit (another model or space) is replaced. Several threads may ask
         at once: each works on its own copy of the list."""
-        key, kept = (problem.target_index, problem.target.probability, hopeful), dict(self._memory)
+        key, kept = (problem.target_index, problem.target.need, hopeful), dict(self._memory)
         memory = kept.pop(key, None)
         if memory is None or not memory.fits(problem):
             memory = TreeMemory.of(problem, hopeful)

@@ -18,7 +18,7 @@ import numpy as np
 
 from elbowroom.kernels.tools import Shorts
 from elbowroom.models import TreeEnsemble
-from elbowroom.models.margins import tree_margins
+from elbowroom.models.margins import Need, tree_margins
 from elbowroom.numerics import Floats, Ints
 from elbowroom.problem import RecourseProblem, Space
 from elbowroom.search.contract import Clock
@@ -49,18 +49,18 @@ class TreeMemory:
         model: TreeEnsemble,
         space: Space,
         target_index: int,
-        probability: float | None = None,
+        need: Need = None,
         hopeful: bool = False,
     ) -> None:
         self.model = model
         self.space = space
         self.target_index = target_index
-        self.probability = probability
+        self.need = need
         self.dimensions = Dimensions.of(model, space)
         self._hope = _Hope(hopeful)
         # not a method: a memory that held itself would stay until the garbage is collected, with all its arrays
         self._gradual = GradualEnsemble(
-            partial(_building, model, space, target_index, probability, self.dimensions, self._hope)
+            partial(_building, model, space, target_index, need, self.dimensions, self._hope)
         )
         self._forget()
 
@@ -76,7 +76,7 @@ class TreeMemory:
         """A fresh memory for the model and the target of a question about trees."""
         if not isinstance(problem.model, TreeEnsemble):
             raise TypeError(f"boxes on trees need a TreeEnsemble, not {type(problem.model).__name__}")
-        return cls(problem.model, problem.space, problem.target_index, problem.target.probability, hopeful)
+        return cls(problem.model, problem.space, problem.target_index, problem.target.need, hopeful)
 
     @property
     def hopeful(self) -> bool:
@@ -107,7 +107,7 @@ class TreeMemory:
         return (
             self.model is problem.model
             and self.target_index == problem.target_index
-            and self.probability == problem.target.probability
+            and self.need == problem.target.need
             and np.array_equal(self.space.whole_room, problem.space.whole_room)
             and self.space.groups == problem.space.groups
         )
@@ -132,12 +132,12 @@ def _building(
     model: TreeEnsemble,
     space: Space,
     target_index: int,
-    probability: float | None,
+    need: Need,
     dimensions: Dimensions,
     hope: _Hope,
 ) -> Steps:
     """The steps of making the model in cells."""
-    margins = tree_margins(model, target_index, probability)
+    margins = tree_margins(model, target_index, need)
     yield
     if hope.asked and margins.open_ties and margins.hopeful is not None:
         hope.of_use, margins = True, margins.hopeful

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from elbowroom.kernels.tools import Shorts, Words
 from elbowroom.models import TreeEnsemble
-from elbowroom.models.margins import TreeMargins, tree_margins
+from elbowroom.models.margins import Need, TreeMargins, tree_margins
 from elbowroom.numerics import EPS, Bools, Floats, Ints
 from elbowroom.problem import Space
 from elbowroom.search.trees.cells.dimensions import Dimensions
@@ -74,14 +74,14 @@ def build_ensemble(
     model: TreeEnsemble,
     space: Space,
     target: int,
-    probability: float | None,
+    need: Need,
     dimensions: Dimensions,
     table_bytes: int = TABLE_BYTES,
     margins: TreeMargins | None = None,
 ) -> Ensemble:
     """Sorted leaves, their cells, and the tables of bit sets, without a pause; ``margins`` are those of what can be proven
     unless given."""
-    margins = tree_margins(model, target, probability) if margins is None else margins
+    margins = tree_margins(model, target, need) if margins is None else margins
     steps = building(model, space, dimensions, margins, table_bytes)
     while True:
         try:

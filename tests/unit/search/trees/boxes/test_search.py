@@ -181,7 +181,7 @@ def test_tables_too_large_for_memory_give_the_same_answer() -> None:
         problem = hard_question(seed)
         memory = TreeMemory.of(problem)
         memory.ensemble = build_ensemble(
-            memory.model, memory.space, memory.target_index, memory.probability, memory.dimensions, table_bytes=256
+            memory.model, memory.space, memory.target_index, memory.need, memory.dimensions, table_bytes=256
         )
         assert memory.ensemble.stride > 1
         wide, narrow = ask(problem), ask(problem, memory=memory)
