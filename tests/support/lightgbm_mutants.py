@@ -29,7 +29,7 @@ def mutant(text: str, rng: random.Random) -> tuple[str, str]:
         done.append(how)
     if rng.random() < 0.7:  # sizes that fit again: the damage has to be found in the tree itself
         text = (
-            _sized(text)
+            sized(text)
             if rng.random() < 0.5
             else "\n".join(a for a in text.split("\n") if not a.startswith("tree_sizes="))
         )
@@ -37,7 +37,7 @@ def mutant(text: str, rng: random.Random) -> tuple[str, str]:
     return text, ", ".join(done)
 
 
-def _sized(text: str) -> str:
+def sized(text: str) -> str:
     body, end, rest = text.partition("\nend of trees\n")
     head, *blocks = body.split("\nTree=")
     sizes = " ".join(str(len(f"Tree={block}\n".encode())) for block in blocks)

@@ -53,7 +53,9 @@ def test_sums_and_labels_on_hostile_rows(name: str, size: int) -> None:
     opened = open_model(fitted, replay=False)
     raw = np.asarray(fitted.predict(rows, raw_score=True)).reshape(size, -1)
     _same(opened, _inner(opened, rows), raw / (text.rounds if text.average else 1), fitted.predict(rows))
-    odd = hostile_rows(text, size // 4, 1, by_codes=name in BY_CODES)  # codes that no table should hold: by the rules alone
+    odd = hostile_rows(
+        text, size // 4, 1, by_codes=name in BY_CODES
+    )  # codes that no table should hold: by the rules alone
     raw = np.asarray(fitted.predict(odd, raw_score=True)).reshape(len(odd), -1)
     assert np.array_equal(text.raw(odd), raw / (text.rounds if text.average else 1))
 
@@ -66,7 +68,9 @@ def test_the_cases_reach_what_they_are_named_for() -> None:
     stopped = model("early stopping")
     assert 0 < stopped.best_iteration_ < 400
     assert len(lightgbm_columns.text_of(stopped).trees) == stopped.best_iteration_
-    info = {name: open_model(model(name), replay=False).model.info for name in ("sets", "three classes", "goss, sigmoid=2")}
+    info = {
+        name: open_model(model(name), replay=False).model.info for name in ("sets", "three classes", "goss, sigmoid=2")
+    }
     assert (info["sets"].decision, info["sets"].link) == (Decision.POSITIVE, Link.LOGISTIC)
     assert (info["three classes"].decision, info["three classes"].link) == (Decision.ARGMAX, Link.SOFTMAX)
     assert info["goss, sigmoid=2"].link is Link.NONE
@@ -78,7 +82,9 @@ def test_a_booster_and_a_file_are_the_same_trees(name: str, tmp_path: Path) -> N
     fitted = model(name)
     path = tmp_path / "model.txt"
     fitted.booster_.save_model(path)
-    copies = [open_model(m).model for m in (fitted, fitted.booster_, lightgbm.Booster(model_file=path), LightGBMFile(path))]
+    copies = [
+        open_model(m).model for m in (fitted, fitted.booster_, lightgbm.Booster(model_file=path), LightGBMFile(path))
+    ]
     first = copies[0]
     assert isinstance(first, TreeEnsemble)
     for copy in copies[1:]:
@@ -105,7 +111,9 @@ def test_a_file_is_read_without_the_library(tmp_path: Path, monkeypatch: pytest.
     fitted = _fit(frame, labels)
     fitted.booster_.save_model(path)
     monkeypatch.setattr(lightgbm_trees.importlib.util, "find_spec", lambda name: None)
-    assert np.array_equal(lightgbm_trees.raw_scores(LightGBMFile(path), frame)[:, 0], fitted.predict(frame, raw_score=True))
+    assert np.array_equal(
+        lightgbm_trees.raw_scores(LightGBMFile(path), frame)[:, 0], fitted.predict(frame, raw_score=True)
+    )
 
 
 # ---- tables ----------------------------------------------------------------------------------------------------------
@@ -114,7 +122,9 @@ def _frame(rows: int = 600, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray]:
     frame = pd.DataFrame(
         {
             "income": rng.normal(50, 20, rows),
-            "purpose": pd.Categorical(rng.choice(["car", "house", "radio", "study"], rows), ["study", "radio", "house", "car"]),
+            "purpose": pd.Categorical(
+                rng.choice(["car", "house", "radio", "study"], rows), ["study", "radio", "house", "car"]
+            ),
             "age": rng.integers(18, 80, rows),
             "grade": pd.Categorical(rng.choice([30, 10, 20], rows)),
             "owner": pd.Categorical(rng.choice([True, False], rows)),
@@ -142,7 +152,12 @@ def test_categories_of_pandas_columns_stand_in_the_model() -> None:
     rows = opened.original.inputs.inner(frame)
     _same(opened, rows, fitted.predict(frame, raw_score=True)[:, None], fitted.predict(frame))
     other = frame.assign(purpose=frame["purpose"].cat.reorder_categories(["car", "study", "house", "radio"]))
-    _same(opened, opened.original.inputs.inner(other), fitted.predict(other, raw_score=True)[:, None], fitted.predict(other))
+    _same(
+        opened,
+        opened.original.inputs.inner(other),
+        fitted.predict(other, raw_score=True)[:, None],
+        fitted.predict(other),
+    )
     stranger = frame.assign(purpose=pd.Categorical(["boat"] * len(frame)))  # never seen: as missing
     missing = frame.assign(purpose=pd.Categorical([None] * len(frame), frame["purpose"].cat.categories))
     assert np.array_equal(
@@ -174,7 +189,9 @@ def test_which_column_a_list_of_categories_belongs_to() -> None:
     with pytest.raises(UnsupportedModel, match=r"3 pandas columns and splits 2 columns.*as_unordered"):
         open_model(_fit(ordered, labels))
     codes = frame.assign(age=frame["age"] + 100)
-    mixed = lightgbm.LGBMClassifier(**SMALL).fit(codes, labels, categorical_feature=["purpose", "age", "grade", "owner"])
+    mixed = lightgbm.LGBMClassifier(**SMALL).fit(
+        codes, labels, categorical_feature=["purpose", "age", "grade", "owner"]
+    )
     columns = open_model(mixed).original.inputs.columns  # ages beyond 100 are no positions in a list of three
     assert columns[1].categories == ("study", "radio", "house", "car", None) and columns[2].categories is not None
     assert columns[2].categories[0] == 118 and not columns[2].pandas_category
@@ -266,7 +283,7 @@ def test_wrong_copies_are_caught(name: str) -> None:
     parsed = opened.model
     assert isinstance(parsed, TreeEnsemble) and parsed.missing_left is not None
     assert not _caught(parsed, opened)
-    cut = parsed.feature < parsed.info.n_features
+    cut = (parsed.feature < parsed.info.n_features) & np.isfinite(parsed.cut)
     leaf = int(np.flatnonzero(parsed.feature < 0)[3])
     dearer = parsed.value.copy()
     dearer[leaf] += 1e-9
@@ -279,7 +296,9 @@ def test_wrong_copies_are_caught(name: str) -> None:
         "a base": replace(parsed, base=parsed.base + 1e-6),
     }
     if parsed.sets is not None:
-        faults["sets swapped"] = replace(parsed, sets=replace(parsed.sets, left=parsed.sets.right, right=parsed.sets.left))
+        faults["sets swapped"] = replace(
+            parsed, sets=replace(parsed.sets, left=parsed.sets.right, right=parsed.sets.left)
+        )
     if parsed.divisor != 1.0:
         faults["sum for mean"] = replace(parsed, divisor=1.0)
     for fault, copy in faults.items():
@@ -288,7 +307,12 @@ def test_wrong_copies_are_caught(name: str) -> None:
 
 @pytest.mark.parametrize(
     ("fault", "name"),
-    [("zero rule", "zero_as_missing"), ("tiny numbers", "no NaN seen"), ("sets to the right", "sets"), ("NaN is 0", "no NaN seen")],
+    [
+        ("zero rule", "zero_as_missing"),
+        ("tiny numbers", "no NaN seen"),
+        ("sets to the right", "sets"),
+        ("NaN is 0", "no NaN seen"),
+    ],
 )
 def test_wrong_rules_are_caught(fault: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if fault == "zero rule":
