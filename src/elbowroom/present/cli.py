@@ -38,6 +38,7 @@ from elbowroom.present.options import (
     OneHot,
     Probability,
     Quiet,
+    Reference,
     RoomName,
     Row,
     Scale,
@@ -150,11 +151,14 @@ def explain(
     output: Annotated[Path | None, typer.Option("--output", help="Write the answer as JSON, for check.")] = None,
     quiet: Quiet = False,
     large_table: LargeTable = False,
+    reference: Reference = None,
     force: Force = False,
 ) -> None:
     """The closest region in which the model predicts another class, or wanted values."""
     files = outputs(
-        {"--output": (output, Kind.REGION), "--html": (html, Kind.PAGE)}, {"MODEL": model, "DATA": data}, force
+        {"--output": (output, Kind.REGION), "--html": (html, Kind.PAGE)},
+        {"MODEL": model, "DATA": data} | ({} if reference is None else {"--reference": reference}),
+        force,
     )
     from elbowroom.present import questions
     from elbowroom.present.progress import SearchProgress
@@ -165,8 +169,8 @@ def explain(
         raise InputError(f"--widen grows the sides of a box; use --room box instead of --room {room.value}")
     space_room = questions.parse_room(room.value, radius or ["0.05"])
     question = questions.read_question(
-        model, data, row, labels=label, trust_pickle=trust_pickle, large_table=large_table, immutable=immutable, increasing=increasing,
-        decreasing=decreasing, integer=integer, one_hot=one_hot, scale=scale.value, bounds=bounds.value,
+        model, data, row, labels=label, trust_pickle=trust_pickle, large_table=large_table, reference=reference,
+        immutable=immutable, increasing=increasing, decreasing=decreasing, integer=integer, one_hot=one_hot, scale=scale.value, bounds=bounds.value,
     )  # fmt: skip
     wanted = questions.parse_target(question.explainer.model.info, target, probability, value_at_least, value_at_most)
     if output is not None or as_json:
@@ -245,12 +249,13 @@ def radius(
     trust_pickle: TrustPickle = False,
     as_json: AsJson = False,
     large_table: LargeTable = False,
+    reference: Reference = None,
 ) -> None:
     """The largest room around a row in which the model keeps its class, or its values in the wanted range."""
     from elbowroom.present import questions
 
     question = questions.read_question(
-        model, data, row, labels=label, trust_pickle=trust_pickle, large_table=large_table, immutable=immutable, integer=integer,
+        model, data, row, labels=label, trust_pickle=trust_pickle, large_table=large_table, reference=reference, immutable=immutable, integer=integer,
         one_hot=one_hot, scale=scale.value, bounds=bounds.value,
     )  # fmt: skip
     wanted = questions.parse_target(question.explainer.model.info, None, None, value_at_least, value_at_most)
@@ -294,10 +299,15 @@ def frontier(
     ] = None,
     quiet: Quiet = False,
     large_table: LargeTable = False,
+    reference: Reference = None,
     force: Force = False,
 ) -> None:
     """What more room costs: the distance of the closest region for every radius. Exit 0: a region for some radius."""
-    files = outputs({"--plot": (plot, Kind.PICTURE)}, {"MODEL": model, "DATA": data}, force)
+    files = outputs(
+        {"--plot": (plot, Kind.PICTURE)},
+        {"MODEL": model, "DATA": data} | ({} if reference is None else {"--reference": reference}),
+        force,
+    )
     from elbowroom.present import frontier_words, questions
     from elbowroom.present.frontier import drawn, picture_format
     from elbowroom.present.progress import SearchProgress
@@ -305,8 +315,8 @@ def frontier(
     sizes = frontier_words.radii_from_text(radii)
     form = None if plot is None else picture_format(plot)
     question = questions.read_question(
-        model, data, row, labels=label, trust_pickle=trust_pickle, large_table=large_table, immutable=immutable, increasing=increasing,
-        decreasing=decreasing, integer=integer, one_hot=one_hot, scale=scale.value, bounds=bounds.value,
+        model, data, row, labels=label, trust_pickle=trust_pickle, large_table=large_table, reference=reference,
+        immutable=immutable, increasing=increasing, decreasing=decreasing, integer=integer, one_hot=one_hot, scale=scale.value, bounds=bounds.value,
     )  # fmt: skip
     wanted = questions.parse_target(question.explainer.model.info, target, probability, value_at_least, value_at_most)
     with SearchProgress(time_limit, screen.stderr(), enabled=not (quiet or as_json)) as progress:

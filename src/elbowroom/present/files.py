@@ -14,6 +14,7 @@ import pandas as pd
 
 from elbowroom.disk import read_whole
 from elbowroom.errors import InputError
+from elbowroom.importers.files import model_in
 from elbowroom.visible import MOST_LISTED, brief, listed
 
 COMPRESSED: Final = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00", b"\x5d\x00\x00", b"\x04\x22\x4d\x18", b"PK\x03\x04")
@@ -43,17 +44,24 @@ def content_of(data: bytes) -> Content:
 
 
 def load_model(path: Path, trust_pickle: bool) -> object:
-    """A fitted model from a joblib or pickle file, if the caller vouches for it."""
+    """A fitted model from a file: of another library's own format, or a pickle if the caller vouches for it."""
     return load_model_file(path, trust_pickle)[0]
 
 
 def load_model_file(path: Path, trust_pickle: bool) -> tuple[object, str]:
     """The model, and the SHA-256 of the bytes that it was read from."""
     data = read_whole(path)
+    digest = hashlib.sha256(data).hexdigest()
+    foreign = model_in(path, data)
+    if foreign is not None:
+        if hashlib.sha256(read_whole(path)).hexdigest() != digest:
+            raise InputError(f"{path}: the file was changed while it was read; try again")
+        return foreign, digest
     content = content_of(data)
     if content is Content.OTHER:
         raise InputError(
-            f"{path}: this is not a model file that can be read; save the fitted model with joblib.dump(model, path)"
+            f"{path}: this is not a model file that can be read; formats that can: XGBoost (.json, .ubj), LightGBM (.txt), "
+            "CatBoost (.cbm, .json), ONNX, skops, and what joblib.dump(model, path) writes"
         )
     if not trust_pickle:
         raise InputError(
@@ -63,7 +71,7 @@ def load_model_file(path: Path, trust_pickle: bool) -> tuple[object, str]:
     import joblib
 
     try:
-        return joblib.load(io.BytesIO(data)), hashlib.sha256(data).hexdigest()
+        return joblib.load(io.BytesIO(data)), digest
     except (KeyboardInterrupt, MemoryError):
         raise  # not the doing of the file
     except BaseException as error:  # a pickle may raise anything at all while it is loaded, also sys.exit

@@ -40,7 +40,20 @@ class BoundsName(StrEnum):
     NONE = "none"
 
 
-ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="The fitted model, saved with joblib or pickle.")]
+ModelFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="MODEL",
+        help="The fitted model: saved with joblib or pickle, or a file of XGBoost, LightGBM, CatBoost, ONNX or skops.",
+    ),
+]
+Reference = Annotated[
+    Path | None,
+    typer.Option(
+        "--reference",
+        help="CSV or Parquet to learn kinds, bounds, scales and categories from, such as the training table; default: DATA.",
+    ),
+]
 DataFile = Annotated[Path, typer.Argument(metavar="DATA", help="CSV or Parquet with the model's columns.")]
 Row = Annotated[int, typer.Option("--row", help="Which row of DATA; the first is 0.", min=0)]
 TrustPickle = Annotated[

@@ -11,13 +11,15 @@ import pandas as pd
 
 from elbowroom.errors import InputError
 from elbowroom.explainer import Explainer
-from elbowroom.importers import read_model
+from elbowroom.importers import categorical_of, columns_of
 from elbowroom.models import ModelInfo
 from elbowroom.present.files import feature_columns, load_model_file
 from elbowroom.present.numbers import about, below
 from elbowroom.present.tables import load_table
 from elbowroom.present.text import outcome
 from elbowroom.problem import AtMost, Room, Rule, Shape, Space, Target
+from elbowroom.problem.labels import Category
+from elbowroom.problem.learning import labels_of
 from elbowroom.problem.rooms import room_of
 from elbowroom.result import NoRegion, RadiusResult, Region
 from elbowroom.result.own_words import plain_values
@@ -34,7 +36,7 @@ class Question:
     """A model that was read, and one row of the table."""
 
     explainer: Explainer
-    row: pd.Series
+    row: pd.DataFrame
     model_file: str  # SHA-256 of the file that the model was read from
 
     def of_file(self, answer: Region | NoRegion) -> Region | NoRegion:
@@ -55,6 +57,7 @@ def read_question(
     *,
     trust_pickle: bool,
     large_table: bool = False,
+    reference: Path | None = None,
     scale: Literal["range", "std", "none"],
     bounds: Literal["data", "none"],
     labels: Sequence[str] | None = None,
@@ -64,15 +67,21 @@ def read_question(
     integer: Sequence[str] | None = None,
     one_hot: Sequence[str] | None = None,
 ) -> Question:
-    """Load both files, describe the features and read the model. None: the option was not given."""
+    """Load both files, describe the features and read the model. None: the option was not given. Kinds, bounds, scales and
+    categories are those of the ``reference`` table, or else of the data."""
     model, model_file = load_model_file(model_path, trust_pickle)
     table = load_table(data_path, large=large_table)
     if row >= len(table):
         raise InputError(f"--row {row}: {data_path} has {len(table)} rows; the last one is {len(table) - 1}")
-    names = read_model(model, replay=False).info.names
-    frame = feature_columns(table, names, labels or [], data_path)
+    learnt = table if reference is None else load_table(reference, large=large_table)
+    names = columns_of(model, _categories_in(learnt)).names
+    asked = feature_columns(
+        table, names, [name for name in labels or [] if name in set(map(str, table.columns))], data_path
+    )
+    frame = feature_columns(learnt, names, labels or [], reference or data_path)
     space = Space.from_frame(
         frame,
+        categorical=[str(frame.columns[j]) for j in categorical_of(model)],
         immutable=immutable or [],
         increasing=increasing or [],
         decreasing=decreasing or [],
@@ -81,7 +90,17 @@ def read_question(
         scale=scale,
         bounds=bounds,
     )
-    return Question(Explainer(model, space), frame.iloc[row], model_file)
+    return Question(Explainer(model, space), asked.iloc[[row]], model_file)
+
+
+def _categories_in(table: pd.DataFrame) -> dict[str, tuple[Category, ...]]:
+    """The categories of the columns of text."""
+    text = [
+        name
+        for name in table.columns
+        if pd.api.types.is_object_dtype(table[name]) or pd.api.types.is_string_dtype(table[name])
+    ]
+    return {str(name): labels_of(table[name], str(name)) for name in text if table[name].notna().any()}
 
 
 def parse_group(text: str, frame: pd.DataFrame) -> tuple[str, tuple[str, ...]]:
@@ -148,7 +167,9 @@ def parse_rules(at_most: int | None) -> tuple[Rule, ...]:
 
 def radius_text(found: RadiusResult, question: Question, wanted: Target | None = None) -> str:
     """Both bounds in words."""
-    asked = question.explainer.predict(question.explainer.space.row(question.row)[None]).reshape(-1)[0]
+    asked = question.explainer.predict(question.explainer.space.row(question.row, allow_missing=True)[None]).reshape(
+        -1
+    )[0]
     if wanted is not None and found.upper == 0.0:
         return f"The model says {about(float(asked))} here, which is not proven to be wanted: there is no room. {found.seconds:.2g} s."
     room = next(name for name, norm in NORM_OF_ROOM.items() if norm == found.norm)
