@@ -42,6 +42,7 @@ def columns(model: Any, known: Mapping[str, tuple[Category, ...]] | None = None)
     the caller's table (``known``), which the model takes for unseen ones."""
     text = text_of(model, rounds=1)
     stored = _pandas_columns(text)
+    told = {name.replace(" ", "_"): labels for name, labels in (known or {}).items()}  # as LightGBM writes names
     found = []
     for j, (name, seen) in enumerate(zip(text.names, map(codes_of, text.infos), strict=True)):
         if j in stored:
@@ -49,10 +50,10 @@ def columns(model: Any, known: Mapping[str, tuple[Category, ...]] | None = None)
         elif seen is None:
             found.append(Column(name))
         else:
-            told = {int(label) for label in (known or {}).get(name, ()) if _is_code(label)}
-            found.append(Column(name, (*sorted({*seen, *told}), None)))
+            codes = {int(label) for label in told.get(name, ()) if _is_code(label)}  # type: ignore[arg-type]
+            found.append(Column(name, (*sorted({*seen, *codes}), None)))
     own_names = text.names != tuple(f"Column_{i}" for i in range(len(text.names)))
-    return Columns(tuple(found), own_names) if own_names else Columns(tuple(_renamed(found)), False)
+    return Columns(tuple(found), True, underscores=True) if own_names else Columns(tuple(_renamed(found)), False)
 
 
 def _is_code(label: Category) -> bool:
@@ -69,6 +70,11 @@ def codes(model: Any) -> dict[int, dict[Category, float]]:
     known = _pandas_columns(text)
     seen = {j: codes_of(info) for j, info in enumerate(text.infos) if j not in known}
     return {j: {code: float(code) for code in found} for j, found in seen.items() if found is not None}
+
+
+def categorical(model: Any) -> tuple[int, ...]:
+    """Columns of codes: categories that look like numbers."""
+    return tuple(codes(model))
 
 
 def _pandas_columns(text: TextModel) -> dict[int, tuple[Category, ...]]:
