@@ -16,13 +16,12 @@ from sklearn.ensemble import (
     GradientBoostingClassifier,
     HistGradientBoostingClassifier,
     RandomForestClassifier,
-    RandomForestRegressor,
     StackingClassifier,
     VotingClassifier,
 )
-from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClassifier
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.model_selection import GridSearchCV
-from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
 from sklearn.preprocessing import (
@@ -33,7 +32,7 @@ from sklearn.preprocessing import (
     PolynomialFeatures,
     StandardScaler,
 )
-from sklearn.svm import SVC
+from sklearn.svm import SVC, SVR
 from sklearn.tree import DecisionTreeClassifier
 
 from elbowroom.errors import ElbowroomError, InputError, UnsupportedModel
@@ -62,8 +61,8 @@ def _fit(model: Any) -> Any:
         BaggingClassifier(n_estimators=2),
         AdaBoostClassifier(n_estimators=2),
         DummyClassifier(),
-        LinearRegression(),
-        RandomForestRegressor(2),
+        SVR(),
+        KNeighborsRegressor(2),
         StandardScaler(),
     ],
     ids=lambda model: type(model).__name__,

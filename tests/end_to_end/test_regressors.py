@@ -23,6 +23,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from typer.testing import CliRunner
 
 from elbowroom import Ball, Box, Diamond, Explainer, Feature, NoRegion, Region, Space, Status, Target
+from elbowroom.models import Decision, ObliqueEnsemble
 from elbowroom.present.cli import app
 from elbowroom.problem import RecourseProblem, Room
 from tests.support.brute import closest
@@ -265,6 +266,25 @@ def test_methods_of_the_paper_answer_too() -> None:
     assert answers["adversarial"].distance == pytest.approx(answers["auto"].distance, abs=1e-6)  # type: ignore[union-attr]
 
 
+def test_oblique_trees_of_values() -> None:
+    """x0 + x1 <= 1: 100, else 200 or, from x0 > 0.9 on, 300; every number is a leaf's own, so that ends are reached."""
+    model = ObliqueEnsemble.from_arrays(
+        weight=[[1, 1], [0, 0], [1, 0], [0, 0], [0, 0]], threshold=[1, 0, 0.9, 0, 0], left=[1, -1, 3, -1, -1],
+        right=[2, -1, 4, -1, -1], value=[[0], [100], [0], [200], [300]], decision=Decision.VALUE,
+    )  # fmt: skip
+    explainer, row = Explainer(model, plain_space()), np.array([0.3, 0.4])
+    for target, distance in (
+        (Target(at_least=200), 0.3 + 0.02),
+        (Target(at_least=200, at_most=200), 0.3 + 0.02),
+        (Target(at_least=300), 0.6 + 0.01),
+        (Target(at_most=100), 0.0),
+    ):
+        region = explainer.explain(row, Box(0.01), target, time_limit=20.0)
+        assert isinstance(region, Region) and region.distance == pytest.approx(distance, abs=1e-6)
+        attack_values(explainer.predict, region.body, target)
+    assert explainer.explain(row, Box(0.01), Target(at_least=301)).status is Status.NONE_EXISTS
+
+
 def test_raw_columns_with_categories() -> None:
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"size": rng.uniform(20, 120, 300), "town": rng.choice(["Bonn", "Ulm", "Kiel"], 300)})
@@ -278,6 +298,30 @@ def test_raw_columns_with_categories() -> None:
         assert isinstance(region, Region)
         points = explainer.space.table(region.body.sample(500, 1))
         assert target.values is not None and target.values.contains(piped.predict(points)).all()
+
+
+@pytest.mark.parametrize(
+    "made", [DecisionTreeRegressor(max_depth=4), RandomForestRegressor(5, max_depth=4, random_state=0)]
+)
+def test_rows_that_lack_a_number(made: Any) -> None:
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"size": rng.uniform(20, 120, 200), "age": rng.uniform(0, 1, 200)})
+    y = 10 * X["size"] + 500 * np.sin(7 * X["age"])
+    X.loc[::2, "size"] = np.nan
+    model = made.fit(X, y)
+    explainer, values = Explainer(model, Space.from_frame(X)), model.predict(X[::2])
+    row, target = X.iloc[2 * int(np.argmin(values))], Target(at_least=float(np.median(values)) + 0.5)
+    region = explainer.explain(row, Box(0.01), target)
+    assert isinstance(region, Region) and not target.is_met(region.predicted)
+    attack_values(
+        lambda rows: model.predict(pd.DataFrame({"size": np.nan, "age": rows[:, 1]})),
+        region.body,
+        target,
+        explainer.model.cuts,  # type: ignore[union-attr]
+    )
+    alone = type(made)(**made.get_params()).fit(X[["size"]], y)
+    answer = Explainer(alone, Space.from_frame(X[["size"]])).explain(X[["size"]].iloc[0], Box(0.01), Target(at_least=0))
+    assert answer.sentence().endswith("If everything stays as it is, the model predicts at least 0.")
 
 
 # ---- words and files -------------------------------------------------------------------------------------------------

@@ -17,8 +17,8 @@ from typing import Any
 import joblib
 import numpy as np
 import pandas as pd
-from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
-from sklearn.linear_model import LogisticRegression
+from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier, RandomForestRegressor
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -51,7 +51,7 @@ def applicants(rows: int = 120) -> tuple[pd.DataFrame, np.ndarray]:
 
 @cache
 def models() -> dict[str, Any]:
-    """One fitted model of each family, and what makes files differ: names, several classes, other labels."""
+    """One fitted model of each family, and what makes files differ: names, several classes, other labels, values."""
     frame, label = applicants()
     several = np.digitize(frame["income"] - frame["debt"], (5.0, 30.0))
     return {
@@ -65,6 +65,10 @@ def models() -> dict[str, Any]:
         ),
         "network": make_pipeline(StandardScaler(), MLPClassifier((5,), max_iter=3000, tol=1e-3, random_state=1)).fit(
             frame, label
+        ),
+        "values": Ridge().fit(frame, 10 * (frame["income"] - frame["debt"])),
+        "forest of values": RandomForestRegressor(6, max_depth=4, random_state=0).fit(
+            frame, 10 * (frame["income"] - frame["debt"])
         ),
     }
 
@@ -112,6 +116,9 @@ QUESTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("boosting", {"room": Box(0.01), "target": True}),
     ("network", {"room": Box(0.01)}),
     ("network", {"room": Ball(0.02), "distance": "l2"}),
+    ("values", {"room": Box(0.02), "target": Target(at_least=200.0, at_most=400.5)}),
+    ("values", {"room": Box(5.0), "target": Target(at_most=200.0)}),
+    ("forest of values", {"room": Ball(0.02), "target": Target(at_least=250.0)}),
 )
 
 
@@ -124,8 +131,8 @@ def saved() -> tuple[Saved, ...]:
     for number, (name, question) in enumerate(QUESTIONS):
         explainer = explainers.setdefault(name, Explainer(models()[name], space()))
         target = question.get("target", "approved")
-        wanted = target.label if isinstance(target, Target) else target
-        bad = np.flatnonzero(explainer.predict(frame.to_numpy()) != wanted)
+        wanted = target if isinstance(target, Target) else Target(target)
+        bad = np.flatnonzero([not wanted.is_met(said) for said in explainer.predict(frame.to_numpy())])
         answer = explainer.explain(frame.iloc[bad[number % len(bad)]], **{"target": target, **question})
         document = json.loads(answer.to_json(timings=False))
         found.append(Saved(f"{name} {number}", name, document, answer))
@@ -135,8 +142,8 @@ def saved() -> tuple[Saved, ...]:
 
 
 def _as_version_1(document: dict[str, Any]) -> list[dict[str, Any]]:
-    """As the first release would have written it, which knew no rules."""
-    if document["rules"]:
+    """As the first release would have written it, which knew no rules and no values."""
+    if document["rules"] or "at_least" in document["target"]:
         return []
     kind = "region" if document["kind"] == "region" else "no_region"
     pattern = json.loads((VERSION_1 / f"{kind}.json").read_text(encoding="utf-8"))

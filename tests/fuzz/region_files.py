@@ -30,6 +30,7 @@ from tests.fuzz.screens import random_screen, trouble_on_screen
 from tests.support.documents import at, canonical, leaves, other_value, places, put, restructured, spoiled_bytes
 from tests.support.hostile import attack
 from tests.support.programs import Ran, run_in_terminal, run_program
+from tests.support.regressors import attack_values
 
 REAL: Final = 1 / 400  # of the tries run in a new interpreter and a real terminal
 NOT_CHECKED: Final = re.compile(r"not checked|own|unproven|not proven", re.IGNORECASE)
@@ -107,7 +108,7 @@ class RegionFiles:
             return failed(story, "silent acceptance: exit code 0 for a region that was none")
         if region.target.probability is None or region.target.probability > 0.5:
             try:
-                attack(Explainer(self.loaded[one.model], region.space).predict, region.body, region.target.label)
+                self._attack(one, region)
             except AssertionError as error:
                 return failed(story, f"false region called valid: {error}")
         if forged == "certificate.margin" and (
@@ -121,6 +122,13 @@ class RegionFiles:
         if forged == "distance" and math.isclose(region.distance, one.answer.distance, rel_tol=1e-12):
             return accepted(story)  # measured again, up to the rounding that another machine may have
         return _named(forged, listed, story)
+
+    def _attack(self, one: Saved, region: Region) -> None:
+        predict = Explainer(self.loaded[one.model], region.space).predict
+        if region.target.values is None:
+            attack(predict, region.body, region.target.label)
+        else:
+            attack_values(predict, region.body, region.target)
 
     def _believed_none(self, one: Saved, answer: NoRegion, listed: str, forged: str, story: str) -> Outcome:
         """Exit code 0 for a file without a region: a few claims need no search, and one must find nothing."""
@@ -207,7 +215,9 @@ def _alternatives(document: dict[str, Any], path: tuple[Any, ...]) -> list[Any]:
         case ("certificate", "fingerprint") | ("origin", "fingerprint"):
             return ["0" * 64, "\x1b[8m\x1b[2J\x1b[H" + "0" * 52, "F" * 64]
         case ("predicted", *_) | ("target", *_) if path[-1] == "value":
-            return ["approved", "rejected", "maybe", 0, 1, 2, True]
+            return ["approved", "rejected", "maybe", 0, 1, 2, True, 300.0]
+        case (*_, "at_least") | (*_, "at_most"):
+            return [None, -1e308, 1e308, 1e300, 0.0, 200.0, 1000.0, "inf", True]
         case ("distance_norm",):
             return ["l1", "l2", "linf"]
         case (*_, "shape"):
@@ -236,7 +246,11 @@ def resealed(document: dict[str, Any]) -> dict[str, Any]:
         center, lower, upper, axes = arrays
         groups = tuple(np.array(members, dtype=np.int64) for members in body["free_groups"])
         made = Body(center, lower, upper, Shape(body["shape"]), axes, np.array(body["whole"], dtype=np.bool_), groups)
-        target = Target(c["target"]["label"]["value"], c["target"]["probability"])
+        wanted = c["target"]
+        if "at_least" in wanted:
+            target = Target(at_least=wanted["at_least"], at_most=wanted["at_most"])
+        else:
+            target = Target(wanted["label"]["value"], wanted["probability"])
         margin, said = float(c["margin"]), (c["method"], c["assumptions"])
         sealed_one = Certificate(c["fingerprint"], target, made, said[0], margin, 0.0, tuple(said[1]))
         c["seal"] = sealed_one.seal

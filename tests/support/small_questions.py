@@ -80,7 +80,11 @@ def _model(rng: np.random.Generator, space: Space) -> TreeEnsemble:
     special = [-0.0, np.inf, -np.inf] if rng.random() < 0.2 else []
     cuts = [np.concatenate([c, special]) for c in cuts]
     classes = int(rng.choice([2, 2, 3]))
-    decision = Decision.ARGMAX if classes == 3 else Decision(rng.choice([d.value for d in Decision]))
+    decision = (
+        Decision.ARGMAX
+        if classes == 3
+        else Decision(rng.choice([d.value for d in Decision if d is not Decision.VALUE]))
+    )
     return random_trees(
         rng,
         len(space.names),

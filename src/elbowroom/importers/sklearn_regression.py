@@ -15,7 +15,7 @@ from elbowroom.importers.recognise import find_known, refuse_overrides
 from elbowroom.importers.sklearn_boosting import prior_of
 from elbowroom.importers.sklearn_common import columns, finite, require_fitted
 from elbowroom.importers.sklearn_network import layers_of, network_or_linear
-from elbowroom.importers.sklearn_trees import add_tree
+from elbowroom.importers.sklearn_trees import add_tree, takes_missing
 from elbowroom.importers.tree_builder import TreeBuilder, float32_at_most
 from elbowroom.models.base import Link, ModelInfo
 from elbowroom.models.linear import LinearModel
@@ -72,9 +72,9 @@ def read_forest(model: Any, preprocessing: Preprocessing) -> TreeEnsemble:
 
 def _mean(model: Any, preprocessing: Preprocessing, trees: list[Any]) -> TreeEnsemble:
     _one_output(model, model.n_outputs_)
-    builder = TreeBuilder()
+    builder, missing = TreeBuilder(), takes_missing(model)
     for tree in trees:
-        add_tree(builder, tree, finite(tree, "tree_.value", tree.tree_.value)[:, 0, :1])
+        add_tree(builder, tree, finite(tree, "tree_.value", tree.tree_.value)[:, 0, :1], missing)
     info = ModelInfo.regressor(preprocessing.names, preprocessing.source_name(model))
     return builder.build(info, preprocessing, float32_at_most, np.zeros(1), float(len(trees)))
 

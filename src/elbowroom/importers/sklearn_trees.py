@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -41,31 +40,23 @@ def read_forest(model: Any, preprocessing: Preprocessing) -> TreeEnsemble:
 
 def _probabilities(model: Any, preprocessing: Preprocessing, trees: list[Any], divisor: float) -> TreeEnsemble:
     classes = labels(model)
-    builder, missing = TreeBuilder(), takes_missing(model)
+    builder = TreeBuilder()
     for tree in trees:
         fractions = finite(tree, "tree_.value", tree.tree_.value)[:, 0, : len(classes)]
-        add_tree(builder, tree, fractions, missing)
+        add_tree(builder, tree, fractions, takes_missing(tree))
     info = ModelInfo(preprocessing.names, classes, Decision.ARGMAX, Link.IDENTITY, preprocessing.source_name(model))
     return builder.build(info, preprocessing, float32_at_most, np.zeros(len(classes)), divisor)
 
 
-def takes_missing(model: Any) -> bool:
-    """Whether this very model takes missing numbers: that depends on the release, the splitter, the criterion and monotonic
-    constraints, so the model itself is asked."""
-    row = np.zeros((1, int(model.n_features_in_)), dtype=np.float32)
-    row[0, :1] = np.nan
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a row without names
-        try:
-            model.predict(row)
-        except ValueError:
-            return False
-    return True
+def takes_missing(estimator: Any) -> bool:
+    """Whether trees of this release say where missing numbers go. Whether this very model takes any depends on the splitter,
+    the criterion and monotonic constraints; it is asked itself, once its trees are known to be sound (see `reading`)."""
+    return hasattr(estimator.tree_, "missing_go_to_left")
 
 
 def add_tree(builder: TreeBuilder, estimator: Any, value: Floats, missing: bool = False) -> None:
-    """The nodes of one fitted scikit-learn tree. A threshold may be +inf (all but missing values go left). ``missing``: the
-    model takes missing numbers; where training saw none, its trees still say where they go."""
+    """The nodes of one fitted scikit-learn tree. A threshold may be +inf (all but missing values go left). ``missing``: it
+    says where missing numbers go, also where training saw none."""
     tree = estimator.tree_
     leaf = np.asarray(tree.children_left) == _NO_CHILD
     threshold = np.asarray(tree.threshold, dtype=np.float64)

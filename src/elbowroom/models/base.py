@@ -59,7 +59,14 @@ class ModelInfo:
     own_names: bool = True  # False: the model knows its columns by position alone, and the names are someone else's
     fused_products: bool = False  # contributions are rounded products that the original may add without that rounding
     ties_last: bool = False  # scores that are equal after the last sum (or one that is 0) tie all the same
-    single: bool = False  # probabilities are computed in float32
+    single: bool = False  # probabilities, or values through a link, are computed in float32
+
+    def __post_init__(self) -> None:
+        values = (Link.IDENTITY, Link.EXPONENTIAL, Link.EXPONENTIAL_MINUS_ONE)
+        if self.is_regressor and (self.classes or self.link not in values):
+            raise ValueError(
+                f"{self.source}: a regressor has no classes, and values through {[v.name for v in values]}"
+            )
 
     @classmethod
     def regressor(
@@ -69,9 +76,13 @@ class ModelInfo:
         link: Link = Link.IDENTITY,
         evaluation_error: float = 0.0,
         fused_products: bool = False,
+        single: bool = False,
     ) -> ModelInfo:
-        """Of a model with one score and no classes. ``evaluation_error`` is in units of the score."""
-        return cls(names, (), Decision.VALUE, link, source, evaluation_error, fused_products=fused_products)
+        """Of a model with one score and no classes. ``evaluation_error`` is in units of the score; ``single``: a link is
+        computed in float32."""
+        return cls(
+            names, (), Decision.VALUE, link, source, evaluation_error, fused_products=fused_products, single=single
+        )
 
     @property
     def n_features(self) -> int:

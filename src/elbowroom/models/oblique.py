@@ -82,7 +82,8 @@ class ObliqueEnsemble:
         """An ensemble from plain arrays, one row per node: x goes to ``left`` iff weight . x <= threshold.
 
         Leaves have left = right = -1. ``value`` has one column per class (the largest sum wins), or one column and
-        decision=Decision.POSITIVE (the second class wins where the sum is positive).
+        decision=Decision.POSITIVE (the second class wins where the sum is positive), or decision=Decision.VALUE (a regressor,
+        whose value is the sum; there are no classes then).
 
         >>> # income - debt <= 0: "no", else "yes"
         >>> ObliqueEnsemble.from_arrays(
@@ -91,6 +92,8 @@ class ObliqueEnsemble:
         ... )  # doctest: +ELLIPSIS
         <...ObliqueEnsemble object at ...>
         """
+        if decision is Decision.VALUE:
+            classes, link = (), Link.IDENTITY if link is Link.NONE else link
         a = np.array(weight, dtype=np.float64)
         v = np.array(value, dtype=np.float64)
         if a.ndim != 2 or v.ndim != 2:

@@ -36,7 +36,9 @@ def sentence_of(account: Account) -> str:
 
 def claim_of(account: Account) -> str:
     """What is proven of every point of the region."""
-    return f"If {joined(_conditions(account))}, the model {outcome(account.region.target)}."
+    return (
+        f"If {joined(_conditions(account)) or 'everything stays as it is'}, the model {outcome(account.region.target)}."
+    )
 
 
 def outcome(target: Target) -> str:

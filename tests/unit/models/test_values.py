@@ -141,7 +141,23 @@ def test_an_end_that_every_value_is_above_asks_for_nothing() -> None:
     assert "every value" in str(refuses_range(info, ValueRange(None, -1.0)))
     assert "too close to 0" in str(refuses_range(info, ValueRange(1e-310)))
     assert "too close to -1" in str(refuses_range(regressor(1, Link.EXPONENTIAL_MINUS_ONE), ValueRange(-1 + 1e-12)))
+    single = replace(info, single=True)
+    assert "too close to 0" in str(refuses_range(single, ValueRange(1e-31)))
+    assert (
+        "up to 1e+30" in str(refuses_range(single, ValueRange(1e31))) and refuses_range(info, ValueRange(1e31)) is None
+    )
     assert refuses_range(info, ValueRange(0.0, 10.0)) is None and refuses_range(regressor(1), ValueRange(-9.0)) is None
+
+
+@pytest.mark.parametrize("value", [1e-29, 0.1, 1.0, 812.3, 1e29])
+def test_links_in_float32(value: float) -> None:
+    """The score is a float32 number here, and its exponential is rounded to float32."""
+    rows = score_rows(replace(regressor(1, Link.EXPONENTIAL), single=True), ValueRange(value, value))
+    for sign, threshold, slack in zip(rows.sign, rows.threshold, rows.slack, strict=True):
+        least = np.float32(sign * (threshold + slack) + sign * np.spacing(np.float32(abs(threshold)) + 1))
+        reached = float(np.exp(least))
+        assert least.dtype == np.float32 and (reached >= value if sign > 0 else reached <= value)
+        assert slack <= 1e-5 * (1 + abs(threshold))
 
 
 def test_values_and_their_errors() -> None:
@@ -166,6 +182,12 @@ def test_rows_of_a_linear_regressor_are_exact_to_rounding() -> None:
         assert abs(Fraction(float(low)) - (value - Fraction(0.1))) <= error
         assert abs(Fraction(float(high)) - (Fraction(0.3) - value)) <= error
     assert margins.slack.min() > 0.0
+
+
+def test_a_regressor_has_no_classes_and_values_of_a_known_kind() -> None:
+    for changed in ({"classes": (0, 1)}, {"link": Link.NONE}, {"link": Link.LOGISTIC}):
+        with pytest.raises(ValueError, match="a regressor has no classes"):
+            replace(regressor(1), **changed)  # type: ignore[arg-type]
 
 
 def test_a_regressor_has_no_labels() -> None:
