@@ -13,7 +13,7 @@ import pandas as pd
 
 from elbowroom.errors import InputError, warn
 from elbowroom.importers import categorical_of, columns_of, open_model
-from elbowroom.importers.inputs import Column, Inputs
+from elbowroom.importers.inputs import Column, Columns, Inputs
 from elbowroom.importers.reading import ReadModel
 from elbowroom.importers.replay_points import Range
 from elbowroom.models import LinearModel, Model, ObliqueEnsemble, ReluNetwork, TreeEnsemble, may_miss, with_missing
@@ -55,10 +55,8 @@ def opened(model: object, space: object, data: object) -> Opened:
         names = model.info.names
         return Opened(model, Space.plain(names) if space is None else space.select(names), partial(_labels, model))
     known = {} if space is None else _categories(space)
-    names_of_space = None
-    if space is not None and _knows_no_names(model, known) == len(space.columns):
-        names_of_space = space.columns
-    read = open_model(model, names_of_space, data=data, known=known)
+    words = None if space is None or isinstance(model, type) else _names(columns_of(model, known), space)
+    read = open_model(model, words, data=data, known=known)
     if space is None:
         _remark_on_units(read)
     fitting = _fitting(read.original.inputs, space)
@@ -138,7 +136,11 @@ def _categorical(model: object, frame: pd.DataFrame) -> list[str]:
     if isinstance(model, (type, LinearModel, TreeEnsemble, ObliqueEnsemble, ReluNetwork)):
         return []
     positions = categorical_of(model)
-    return [str(frame.columns[j]) for j in positions if j < len(frame.columns)]
+    if not positions:
+        return []
+    columns, given = columns_of(model, {}), [str(name) for name in frame.columns]
+    names = columns.as_written(given) if columns.own_names else given
+    return [names[j] for j in positions if j < len(names) and names[j] in given]
 
 
 def _categories(space: Space) -> dict[str, tuple[Category, ...]]:
@@ -148,12 +150,11 @@ def _categories(space: Space) -> dict[str, tuple[Category, ...]]:
     return found | {place: found[name] for place, name in places.items() if place not in space.columns}
 
 
-def _knows_no_names(model: object, known: dict[str, tuple[Category, ...]]) -> int | None:
-    """The number of columns of a model that knows them by position alone; None for one that has names."""
-    if isinstance(model, type):
-        return None
-    columns = columns_of(model, known)
-    return None if columns.own_names else columns.count
+def _names(columns: Columns, space: Space) -> tuple[str, ...] | None:
+    """The model's columns in the words of the space, if it knows no names, or knows them without their blanks."""
+    if columns.own_names:
+        return columns.as_written(space.columns)
+    return space.columns if columns.count == len(space.columns) else None
 
 
 def space_of(columns: tuple[Column, ...]) -> Space:

@@ -8,7 +8,7 @@ the original's own ``predict`` is asked about.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -32,10 +32,12 @@ class Column:
 
 @dataclass(frozen=True)
 class Columns:
-    """What an original expects: its raw columns; ``own_names`` if it was fitted on a frame and knows them by name."""
+    """What an original expects: its raw columns; ``own_names`` if it was fitted on a frame and knows them by name.
+    ``underscores``: its library wrote one for every blank in a name."""
 
     columns: tuple[Column, ...]
     own_names: bool
+    underscores: bool = False
 
     @classmethod
     def numbers(cls, count: int, names: tuple[str, ...] | None) -> Columns:
@@ -57,7 +59,7 @@ class Columns:
         given = tuple(str(name) for name in _listed(names))
         if len(given) != self.count:
             raise InputError(f"{len(given)} names for a model with {self.count} columns; give one name per column")
-        if self.own_names and given != self.names:
+        if self.own_names and given != self.names and self.as_written(given) != given:
             position = next(i for i, (a, b) in enumerate(zip(given, self.names, strict=True)) if a != b)
             raise InputError(
                 f"column {position}: the given name {given[position]!r} is not the model's own {self.names[position]!r}; "
@@ -65,6 +67,12 @@ class Columns:
             )
         renamed = (replace(c, name=name) for c, name in zip(self.columns, given, strict=True))
         return replace(self, columns=tuple(renamed))
+
+    def as_written(self, given: Iterable[object]) -> tuple[str, ...]:
+        """The names, with the blanks that a table has in them."""
+        written = {str(name).replace(" ", "_"): str(name) for name in given} if self.underscores else {}
+        exact = set(written.values())
+        return tuple(name if name in exact else written.get(name, name) for name in self.names)
 
     def with_categories(self, known: Mapping[str, tuple[Category, ...]]) -> Columns:
         """Columns that the original takes for numbers, but the caller for categories: their labels are numbers, or the
