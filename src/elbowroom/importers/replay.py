@@ -102,7 +102,7 @@ def _compare_scores(parsed: Model, original: Original, X: Floats, scores: Floats
         sure = _off_hyperplanes(parsed, X)  # elsewhere rounding chooses the leaf
         X, scores = X[sure], scores[sure]
     allowed = _score_error(parsed, X)
-    ours, ask = scores, original.decision_function
+    ours, ask = scores, original.decision_function if parsed.info.shows_scores else None
     if ask is None and parsed.info.link is not Link.NONE:
         ours, ask = _probabilities(parsed.info.link, scores), original.predict_proba
         allowed = allowed.max(axis=-1, keepdims=True) + 16 * EPS + parsed.info.evaluation_error
