@@ -12,7 +12,7 @@ import numpy as np
 
 from elbowroom.errors import UnsupportedModel
 from elbowroom.importers.inputs import Columns
-from elbowroom.importers.parts import common_columns, class_map, read_part, refused
+from elbowroom.importers.parts import class_map, common_columns, read_part, refused
 from elbowroom.importers.preprocessing import Preprocessing
 from elbowroom.importers.sklearn_common import finite, labels, require_fitted
 from elbowroom.importers.table import Known
@@ -60,8 +60,6 @@ def read_adaboost(model: Any, preprocessing: Preprocessing) -> Model:
     link = Link.LOGISTIC if binary else Link.NONE  # of more classes: the softmax of score / (K - 1)
     info = ModelInfo(preprocessing.names, classes, decision, link, preprocessing.source_name(model))
     parsed = poll(info, voters, values, total)
-    if parsed is None:
-        raise UnsupportedModel(f"this {type(model).__name__} mixes trees and linear models; use one kind")
     # whatever the parts do with a missing number, AdaBoost refuses it
     return replace(parsed, missing_left=None, may_miss=None) if isinstance(parsed, TreeEnsemble) else parsed
 

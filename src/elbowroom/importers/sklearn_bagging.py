@@ -13,7 +13,7 @@ import numpy as np
 from elbowroom.errors import UnsupportedModel
 from elbowroom.importers.averages import mean_of_probabilities
 from elbowroom.importers.inputs import Columns
-from elbowroom.importers.parts import common_columns, class_map, probability_trees, read_part, refused
+from elbowroom.importers.parts import class_map, common_columns, probability_trees, read_part, refused
 from elbowroom.importers.preprocessing import Preprocessing
 from elbowroom.importers.sklearn_common import labels, require_fitted
 from elbowroom.importers.steps import Selected
@@ -41,7 +41,9 @@ def read_bagging(model: Any, preprocessing: Preprocessing) -> Model:
     for part, features in zip(model.estimators_, model.estimators_features_, strict=True):
         chosen = np.asarray(features, dtype=np.int64)
         everything = np.array_equal(chosen, np.arange(int(model.n_features_in_)))
-        parts.append(read_part(model, part, preprocessing if everything else preprocessing.behind(Selected(model, chosen))))
+        parts.append(
+            read_part(model, part, preprocessing if everything else preprocessing.behind(Selected(model, chosen)))
+        )
     info = ModelInfo(preprocessing.names, classes, Decision.ARGMAX, Link.IDENTITY, preprocessing.source_name(model))
     maps = [class_map(model, part, range(len(classes))) for part in model.estimators_]
     first = model.estimators_[0]
@@ -56,7 +58,4 @@ def read_bagging(model: Any, preprocessing: Preprocessing) -> Model:
         raise refused(model, first, "its vote is no sum", _LINEAR_CURE)
     values = [v.votes(len(classes), places, 1.0) for v, places in zip(known, maps, strict=True)]
     # the mean of the parts' decision scores that it shows as its own decides nothing
-    parsed = poll(replace(info, shows_scores=False), known, values, float(model.n_estimators))
-    if parsed is None:
-        raise UnsupportedModel(f"this {type(model).__name__} mixes trees and linear models; use one kind")
-    return parsed
+    return poll(replace(info, shows_scores=False), known, values, float(model.n_estimators))

@@ -18,7 +18,7 @@ import numpy as np
 from elbowroom.errors import UnsupportedModel
 from elbowroom.importers.calibrators import sigmoid_scores, temperature_scores
 from elbowroom.importers.inputs import Columns
-from elbowroom.importers.parts import common_columns, class_map, probability_trees, read_part, refused
+from elbowroom.importers.parts import common_columns, probability_trees, read_part, refused
 from elbowroom.importers.preprocessing import Preprocessing
 from elbowroom.importers.sklearn_common import finite, labels, require_fitted
 from elbowroom.importers.sklearn_thresholds import positive_from
@@ -45,7 +45,9 @@ def read_calibrated(model: Any, preprocessing: Preprocessing) -> Model:
     for fold in folds:
         if fold.method not in _METHODS:
             raise UnsupportedModel(f"{type(model).__name__}(method={fold.method!r}); known are {', '.join(_METHODS)}")
-        if class_map(model, fold.estimator, classes).tolist() != list(range(len(classes))):
+        own = np.asarray(fold.estimator.classes_).tolist()
+        # temperatures are fitted on the numbers of the classes
+        if own != list(classes) and (fold.method != "temperature" or own != list(range(len(classes)))):
             raise refused(model, fold.estimator, "a fold saw fewer classes than the others", "use stratified folds")
     info = ModelInfo(preprocessing.names, classes, Decision.ARGMAX, Link.IDENTITY, preprocessing.source_name(model))
     if all(_is_single_tree(part) for part in parts):

@@ -13,7 +13,7 @@ import numpy as np
 
 from elbowroom.errors import UnsupportedModel
 from elbowroom.importers.inputs import Columns
-from elbowroom.importers.parts import common_columns, class_map, probability_trees, read_part, refused
+from elbowroom.importers.parts import class_map, common_columns, probability_trees, read_part, refused
 from elbowroom.importers.preprocessing import Preprocessing
 from elbowroom.importers.sklearn_common import labels, require_fitted
 from elbowroom.importers.sklearn_one_vs_rest import stacked
@@ -42,7 +42,9 @@ def read_stacking(model: Any, preprocessing: Preprocessing) -> Model:
     for part in model.estimators_:
         class_map(model, part, range(len(classes)))
     columns_on_top = int(model.final_estimator_.n_features_in_)
-    final = read_part(model, model.final_estimator_, Preprocessing.of_numbers(tuple(f"z{i}" for i in range(columns_on_top))))
+    final = read_part(
+        model, model.final_estimator_, Preprocessing.of_numbers(tuple(f"z{i}" for i in range(columns_on_top)))
+    )
     if not isinstance(final, LinearModel):
         raise refused(model, model.final_estimator_, "the final_estimator is not linear in the parts' outputs", _CURE)
     info = replace(final.info, names=preprocessing.names, classes=classes, source=preprocessing.source_name(model))

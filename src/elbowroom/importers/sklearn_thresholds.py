@@ -19,7 +19,6 @@ from elbowroom.importers.sklearn_common import require_fitted
 from elbowroom.importers.table import Known, columns_of
 from elbowroom.models.base import Decision, Link, Model, class_index
 from elbowroom.models.margins import SMALLEST_PROBABILITY
-from elbowroom.models.trees import TreeEnsemble
 from elbowroom.numerics import EPS, EPS32
 
 _RESPONSES = ("predict_proba", "decision_function")  # in the order in which "auto" tries them
@@ -87,6 +86,6 @@ def positive_from(part: Model, positive: int, response: str, threshold: float) -
             f"thresholds between {SMALLEST_PROBABILITY:g} and 1 - {SMALLEST_PROBABILITY:g} can be read"
         )
     needed = math.log(threshold) - math.log1p(-threshold)
-    precision = EPS32 if isinstance(part, TreeEnsemble) and part.single else EPS
+    precision = EPS32 if part.info.single else EPS
     error = 8 * precision * (1.0 / (threshold * (1.0 - threshold)) + abs(needed)) + part.info.evaluation_error
     return replace(score, info=replace(score.info, threshold=needed, evaluation_error=error, ties_last=False))

@@ -51,9 +51,7 @@ def read_vectors(model: Any, preprocessing: Preprocessing) -> Model:
         for number, (first, second) in enumerate(combinations(range(len(classes)), 2))
     ]
     everyone = np.arange(len(classes), dtype=np.int64)
-    parsed = poll(votes, voters, [v.votes(len(classes), everyone, 1.0) for v in voters])
-    assert parsed is not None  # all of them are hyperplanes
-    return parsed
+    return poll(votes, voters, [v.votes(len(classes), everyone, 1.0) for v in voters])
 
 
 def _pairs(model: Any, n_classes: int) -> tuple[Floats, Floats]:

@@ -12,7 +12,7 @@ import numpy as np
 from elbowroom.errors import UnsupportedModel
 from elbowroom.importers.averages import mean_of_probabilities
 from elbowroom.importers.inputs import Columns
-from elbowroom.importers.parts import common_columns, class_map, probability_trees, read_part, refused
+from elbowroom.importers.parts import class_map, common_columns, probability_trees, read_part, refused
 from elbowroom.importers.preprocessing import Preprocessing
 from elbowroom.importers.sklearn_common import finite, labels, require_fitted
 from elbowroom.importers.table import Known
@@ -62,7 +62,4 @@ def read_voting(model: Any, preprocessing: Preprocessing) -> Model:
             f"{type(model).__name__}(weights={shares}): votes with negative weights; use positive ones"
         )
     values = [v.votes(len(classes), m, w) for v, m, w in zip(voters, maps, shares, strict=True)]
-    parsed_all = poll(info, voters, values)
-    if parsed_all is None:
-        raise UnsupportedModel(f"this {type(model).__name__} mixes trees and linear models; use one kind")
-    return parsed_all
+    return poll(info, voters, values)

@@ -16,7 +16,7 @@ from elbowroom.models.base import Decision, Model, ModelInfo
 from elbowroom.models.linear import Affine, LinearModel
 from elbowroom.models.oblique import ObliqueEnsemble
 from elbowroom.models.trees import TreeEnsemble
-from elbowroom.models.union import join_oblique, join_trees
+from elbowroom.models.union import as_oblique, join_oblique, join_trees
 from elbowroom.numerics import EPS, Floats, Ints
 
 MOST_KNOCK_OUT_CLASSES = 6  # 2^(K - 1) - 1 hyperplanes
@@ -54,14 +54,14 @@ def voter(parsed: Model) -> Voter | None:
     return _knock_out(info, parsed.affine) if len(info.classes) <= MOST_KNOCK_OUT_CLASSES else None
 
 
-def poll(info: ModelInfo, voters: Sequence[Voter], values: Sequence[Floats], divisor: float = 1.0) -> Model | None:
-    """All voters as one sum of their node values; None if trees and hyperplanes are mixed."""
+def poll(info: ModelInfo, voters: Sequence[Voter], values: Sequence[Floats], divisor: float = 1.0) -> Model:
+    """All voters as one sum of their node values; trees among hyperplanes become hyperplanes themselves."""
     base = np.zeros(values[0].shape[1])
     trees = [v.tree for v in voters if isinstance(v.tree, TreeEnsemble)]
-    oblique = [v.tree for v in voters if isinstance(v.tree, ObliqueEnsemble)]
-    if not oblique:
+    if len(trees) == len(voters):
         return join_trees(info, trees, values, base, divisor)
-    return None if trees else join_oblique(info, oblique, values, base, divisor)
+    oblique = [as_oblique(v.tree) if isinstance(v.tree, TreeEnsemble) else v.tree for v in voters]
+    return join_oblique(info, oblique, values, base, divisor)
 
 
 def stump(info: ModelInfo, affine: Affine, below: int = 0, above: int = 1) -> Voter:

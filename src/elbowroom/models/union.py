@@ -8,7 +8,7 @@ import numpy as np
 
 from elbowroom.models.base import ModelInfo
 from elbowroom.models.oblique import ObliqueEnsemble
-from elbowroom.models.sets import SetSplits
+from elbowroom.models.sets import HALF, SetSplits
 from elbowroom.models.trees import TreeEnsemble
 from elbowroom.numerics import Floats, Ints
 
@@ -39,7 +39,9 @@ def join_trees(
         value=np.concatenate(list(values)),
         base=base,
         divisor=float(divisor),
-        sets=SetSplits(*(np.concatenate([getattr(s, side) for s in sets]) for side in ("left", "right"))) if sets else None,
+        sets=SetSplits(*(np.concatenate([getattr(s, side) for s in sets]) for side in ("left", "right")))
+        if sets
+        else None,
         missing_left=np.concatenate(missing_left) if may_miss.any() else None,
         may_miss=may_miss if may_miss.any() else None,
     )
@@ -63,6 +65,24 @@ def join_oblique(
         error_slope=np.concatenate([_or_zero(part.error_slope, part.weight) for part in parts]),
         error_constant=np.concatenate([_or_zero(part.error_constant, part.threshold) for part in parts]),
     )
+
+
+def as_oblique(trees: TreeEnsemble) -> ObliqueEnsemble:
+    """Axis-parallel splits as hyperplanes. A set split counts the ones on its right side; an infinite cut asks nothing."""
+    n, nodes = len(trees.info.names), trees.feature.size
+    weight, threshold = (
+        np.zeros((nodes, n)),
+        np.where(np.isfinite(trees.cut), trees.cut, np.where(trees.cut > 0, 0.0, -1.0)),
+    )
+    by_cut = np.flatnonzero((trees.feature >= 0) & (trees.feature < n) & np.isfinite(trees.cut))
+    weight[by_cut, trees.feature[by_cut]] = 1.0
+    if trees.sets is not None:
+        by_set = np.flatnonzero(trees.feature >= n)
+        weight[by_set], threshold[by_set] = trees.sets.right[trees.feature[by_set] - n], HALF
+    return ObliqueEnsemble(
+        info=trees.info, roots=trees.roots, weight=weight, threshold=threshold, left=trees.left, right=trees.right,
+        value=trees.value, base=trees.base, divisor=trees.divisor,
+    )  # fmt: skip
 
 
 def _or_zero(error: Floats | None, like: Floats) -> Floats:
