@@ -67,7 +67,9 @@ def refused(owner: object, part: object, why: str, cure: str) -> UnsupportedMode
 def class_map(owner: object, part: object, classes: Any) -> Ints:
     """For every class of the part its position among all classes."""
     known = {label: index for index, label in enumerate(np.asarray(classes).tolist())}
-    own = np.asarray(part.classes_).tolist()  # type: ignore[attr-defined]
+    if not hasattr(part, "classes_"):
+        raise refused(owner, part, "it predicts numbers and no classes", "use classifiers as its parts")
+    own = np.asarray(part.classes_).tolist()
     if not set(own) <= set(known):
         strange = next(label for label in own if label not in known)
         raise UnsupportedModel(

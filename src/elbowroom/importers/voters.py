@@ -42,12 +42,12 @@ def voter(parsed: Model) -> Voter | None:
     """The part as one tree with a label per leaf, or None if it is not of this form."""
     info = parsed.info
     if isinstance(parsed, TreeEnsemble | ObliqueEnsemble):
-        if parsed.n_trees != 1 or info.evaluation_error != 0.0 or info.fused_products:
+        if parsed.n_trees != 1 or info.is_regressor or info.evaluation_error != 0.0 or info.fused_products:
             return None
         leaf = (parsed.feature if isinstance(parsed, TreeEnsemble) else parsed.left) < 0
         scores = (parsed.base + parsed.value) / parsed.divisor
         return Voter(parsed, np.where(leaf, info.labels_of(scores), -1))
-    if not isinstance(parsed, LinearModel):
+    if not isinstance(parsed, LinearModel) or info.is_regressor:
         return None
     if info.decision is not Decision.ARGMAX:
         return stump(info, parsed.affine)
