@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -20,18 +21,25 @@ from elbowroom.models.trees import TreeEnsemble
 from elbowroom.numerics import Ints
 
 
+@contextmanager
+def naming(owner: object) -> Iterator[None]:
+    """Errors about a part say whose part it is."""
+    try:
+        yield
+    except UnsupportedModel as error:
+        raise UnsupportedModel(f"{type(owner).__name__} holds a part that cannot be read: {error}") from error
+    except InputError as error:
+        raise InputError(f"{type(owner).__name__}: {error}") from error
+
+
 def read_part(owner: object, part: Any, preprocessing: Preprocessing) -> Model:
     """One part of an ensemble, behind its own pipeline if it has one; an error says whose part it is."""
-    try:
+    with naming(owner):
         inner, longer = unfold(part, preprocessing)
         reader = reader_of(inner)
         known = {c.name: c.categories for c in preprocessing.inputs.columns if c.categories is not None}
         longer = longer.before(reader.columns(inner, known).columns, reader.codes(inner))
         parsed = reader.read(inner, longer)
-    except UnsupportedModel as error:
-        raise UnsupportedModel(f"{type(owner).__name__} holds a part that cannot be read: {error}") from error
-    except InputError as error:
-        raise InputError(f"{type(owner).__name__}: {error}") from error
     if not all(np.array_equal(a, b) for a, b in zip(longer.domain, preprocessing.domain, strict=True)):
         raise UnsupportedModel(
             f"{type(owner).__name__} holds a Pipeline with a logarithm or a power, which has no value everywhere; put that step "
@@ -43,7 +51,8 @@ def read_part(owner: object, part: Any, preprocessing: Preprocessing) -> Model:
 def common_columns(owner: Any, parts: Sequence[Any], known: Known, chosen: Sequence[Any] | None = None) -> Columns:
     """The columns of an ensemble: those that its parts see (or ``chosen`` ones of them), with categories that all know."""
     names = getattr(owner, "feature_names_in_", None)
-    seen = [columns_of(part, known) for part in parts]
+    with naming(owner):
+        seen = [columns_of(part, known) for part in parts]
     own = next((c for c in seen if c.own_names), seen[0])
     if names is not None or chosen is not None:
         listed = None if names is None else tuple(str(name) for name in names)

@@ -36,7 +36,7 @@ _EASY = (
 )
 
 # (package, class) -> (why, cure)
-_CLASSES: Final[dict[tuple[str, str], tuple[str, str]]] = {
+REFUSED: Final[dict[tuple[str, str], tuple[str, str]]] = {
     **{("sklearn", name): _NEIGHBOURS for name in ("KNeighborsClassifier", "RadiusNeighborsClassifier")},
     ("sklearn", "NearestCentroid"): (
         "its label is the nearest centroid, by a distance",
@@ -133,8 +133,8 @@ def _found_inside(model: Any) -> object | None:
 def _by_class(model: object) -> str | None:
     for cls in type(model).__mro__:
         package = cls.__module__.partition(".")[0]
-        if (package, cls.__name__) in _CLASSES:
-            why, cure = _CLASSES[package, cls.__name__]
+        if (package, cls.__name__) in REFUSED:
+            why, cure = REFUSED[package, cls.__name__]
             return f"{_named(model)} cannot be read exactly: {why}; {cure}"
         if package in _PACKAGES:
             return f"{_named(model)} cannot be read: no reader knows {package}; {_PACKAGES[package]}"

@@ -17,7 +17,7 @@ from elbowroom.errors import UnsupportedModel
 from elbowroom.importers.inputs import Columns
 from elbowroom.importers.preprocessing import Preprocessing
 from elbowroom.importers.recognise import find_known, key_of, refuse_overrides
-from elbowroom.importers.refusals import refusal
+from elbowroom.importers.refusals import REFUSED, refusal
 from elbowroom.models.base import Model
 from elbowroom.problem.labels import Category
 
@@ -187,8 +187,8 @@ def supported_models() -> tuple[str, ...]:
 
 def reader_of(model: object) -> Entry:
     """The reader of a model, by its class or the known class it inherits from without overriding anything."""
-    known = find_known(model, READERS)
-    if known is None:
+    known = find_known(model, READERS.keys() | REFUSED.keys())
+    if known is None or key_of(known) in REFUSED:
         raise UnsupportedModel(refusal(model))
     entry = READERS[key_of(known)]
     refuse_overrides(model, known, entry.may)
