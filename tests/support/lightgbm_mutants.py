@@ -29,7 +29,7 @@ def mutant(text: str, rng: random.Random) -> tuple[str, str]:
         done.append(how)
     if rng.random() < 0.7:  # sizes that fit again: the damage has to be found in the tree itself
         text = (
-            _sized(text)
+            sized(text)
             if rng.random() < 0.5
             else "\n".join(a for a in text.split("\n") if not a.startswith("tree_sizes="))
         )
@@ -37,7 +37,7 @@ def mutant(text: str, rng: random.Random) -> tuple[str, str]:
     return text, ", ".join(done)
 
 
-def _sized(text: str) -> str:
+def sized(text: str) -> str:
     body, end, rest = text.partition("\nend of trees\n")
     head, *blocks = body.split("\nTree=")
     sizes = " ".join(str(len(f"Tree={block}\n".encode())) for block in blocks)
@@ -116,18 +116,17 @@ def _cut(text: str, rng: random.Random) -> tuple[str, str]:
 _JUDGE = """
 import json, sys
 import numpy as np, lightgbm
-lightgbm.register_logger(type("Quiet", (), {"info": lambda s, m: None, "warning": lambda s, m: None})())
 start, folder = int(sys.argv[1]), sys.argv[2]
 rows = np.load(folder + "/rows.npy")
 for number in range(start, int(sys.argv[3])):
-    print(json.dumps([number, "started"]), flush=True)
+    print("@", json.dumps([number, "started"]), flush=True)
     try:
         booster = lightgbm.Booster(model_file=f"{folder}/{number}.txt")
         raw = np.asarray(booster.predict(rows, raw_score=True), dtype=float).reshape(len(rows), -1)
         np.save(f"{folder}/{number}.npy", raw)
-        print(json.dumps([number, "read"]), flush=True)
+        print("@", json.dumps([number, "read"]), flush=True)
     except Exception as error:
-        print(json.dumps([number, f"refused: {error}"[:200]]), flush=True)
+        print("@", json.dumps([number, f"refused: {error}"[:200]]), flush=True)
 """
 
 
@@ -143,7 +142,7 @@ def library_on(texts: list[str], rows: np.ndarray, folder: Path) -> list[Any]:
             said = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False).stdout
         except subprocess.TimeoutExpired as late:
             said = (late.stdout or b"").decode()
-        lines = [json.loads(line) for line in said.splitlines() if line.startswith("[") and line.endswith("]")]
+        lines = [json.loads(line[1:]) for line in said.splitlines() if line.startswith("@") and line.endswith("]")]
         for number, word in lines:
             if word == "read":
                 answers[number] = np.load(folder / f"{number}.npy")

@@ -8,7 +8,7 @@ the original's own ``predict`` is asked about.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -32,10 +32,12 @@ class Column:
 
 @dataclass(frozen=True)
 class Columns:
-    """What an original expects: its raw columns; ``own_names`` if it was fitted on a frame and knows them by name."""
+    """What an original expects: its raw columns; ``own_names`` if it was fitted on a frame and knows them by name.
+    ``underscores``: its library wrote one for every blank in a name."""
 
     columns: tuple[Column, ...]
     own_names: bool
+    underscores: bool = False
 
     @classmethod
     def numbers(cls, count: int, names: tuple[str, ...] | None) -> Columns:
@@ -57,7 +59,7 @@ class Columns:
         given = tuple(str(name) for name in _listed(names))
         if len(given) != self.count:
             raise InputError(f"{len(given)} names for a model with {self.count} columns; give one name per column")
-        if self.own_names and given != self.names:
+        if self.own_names and given != self.names and self.as_written(given) != given:
             position = next(i for i, (a, b) in enumerate(zip(given, self.names, strict=True)) if a != b)
             raise InputError(
                 f"column {position}: the given name {given[position]!r} is not the model's own {self.names[position]!r}; "
@@ -66,21 +68,39 @@ class Columns:
         renamed = (replace(c, name=name) for c, name in zip(self.columns, given, strict=True))
         return replace(self, columns=tuple(renamed))
 
+    def as_written(self, given: Iterable[object]) -> tuple[str, ...]:
+        """The names, with the blanks that a table has in them."""
+        written = {str(name).replace(" ", "_"): str(name) for name in given} if self.underscores else {}
+        exact = set(written.values())
+        return tuple(name if name in exact else written.get(name, name) for name in self.names)
+
     def with_categories(self, known: Mapping[str, tuple[Category, ...]]) -> Columns:
-        """Columns that the original takes for numbers, but the caller for categories (whose labels are numbers)."""
+        """Columns that the original takes for numbers, but the caller for categories: their labels are numbers, or the
+        original does not look at them (see `refuse_words`)."""
         told = []
         for column in self.columns:
             labels = known.get(column.name)
             if column.categories is None and labels is not None:
-                wrong = [label for label in labels if not _is_number(label)]
-                if wrong:
-                    raise InputError(
-                        f"column {column.name!r}: the model takes it for a number, the table holds the category "
-                        f"{wrong[0]!r}; give the table that the model was fitted on"
-                    )
                 column = replace(column, categories=labels)
             told.append(column)
         return replace(self, columns=tuple(told))
+
+    def refuse_words(self, original: Columns, used: set[int]) -> None:
+        """Raise if a column that the original takes for a number, and looks at, holds words."""
+        for v, (column, own) in enumerate(zip(self.columns, original.columns, strict=True)):
+            wrong = [label for label in column.categories or () if not _is_number(label)]
+            if own.categories is None and wrong and v in used:
+                raise InputError(
+                    f"column {column.name!r}: the model takes it for a number, the table holds the category "
+                    f"{wrong[0]!r}; give the table that the model was fitted on"
+                )
+
+    def without_missing(self, position: int) -> Columns:
+        """The same, but one column has no category for a missing value."""
+        columns = list(self.columns)
+        labels = columns[position].categories or ()
+        columns[position] = replace(columns[position], categories=tuple(label for label in labels if label is not None))
+        return replace(self, columns=tuple(columns))
 
 
 def _is_number(label: Category) -> bool:

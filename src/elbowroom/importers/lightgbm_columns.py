@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import combinations
 from math import comb
 from typing import Any, Final
@@ -24,7 +25,6 @@ def text_of(model: Any, rounds: int | None = None) -> TextModel:
     if isinstance(model, LightGBMFile):
         return model.model
     booster = booster_of(model)
-    _refuse_other_labels(booster)
     best = int(booster.best_iteration)
     return parse(booster.model_to_string(num_iteration=rounds or (best if best > 0 else -1)), type(model).__name__)
 
@@ -37,28 +37,27 @@ def booster_of(model: Any) -> Any:
     return model
 
 
-def _refuse_other_labels(booster: Any) -> None:
-    for column in booster.pandas_categorical or ():
-        odd = [label for label in column if not isinstance(label, (str, int, float, bool, np.generic))]
-        if odd:
-            raise UnsupportedModel(
-                f"a category of this LightGBM model is {odd[0]!r}, a {type(odd[0]).__name__}; fit on text or numbers: "
-                "X[column].astype(str).astype('category')"
-            )
-
-
-def columns(model: Any) -> Columns:
-    """Numbers, categories of pandas columns in the model's own order, and codes that training has seen."""
+def columns(model: Any, known: Mapping[str, tuple[Category, ...]] | None = None) -> Columns:
+    """Numbers, categories of pandas columns in the model's own order, and codes: those that training kept, and those of
+    the caller's table (``known``), which the model takes for unseen ones."""
     text = text_of(model, rounds=1)
-    known = _pandas_columns(text)
+    stored = _pandas_columns(text)
+    told = {name.replace(" ", "_"): labels for name, labels in (known or {}).items()}  # as LightGBM writes names
     found = []
     for j, (name, seen) in enumerate(zip(text.names, map(codes_of, text.infos), strict=True)):
-        if j in known:
-            found.append(Column(name, (*known[j], None), pandas_category=True))
+        if j in stored:
+            found.append(Column(name, (*stored[j], None), pandas_category=True))
+        elif seen is None:
+            found.append(Column(name))
         else:
-            found.append(Column(name, None if seen is None else (*seen, None)))
+            codes = {int(label) for label in told.get(name, ()) if _is_code(label)}  # type: ignore[arg-type]
+            found.append(Column(name, (*sorted({*seen, *codes}), None)))
     own_names = text.names != tuple(f"Column_{i}" for i in range(len(text.names)))
-    return Columns(tuple(found), own_names) if own_names else Columns(tuple(_renamed(found)), False)
+    return Columns(tuple(found), True, underscores=True) if own_names else Columns(tuple(_renamed(found)), False)
+
+
+def _is_code(label: Category) -> bool:
+    return isinstance(label, (int, float)) and 0 <= label < 2**31 and label == int(label)
 
 
 def _renamed(found: list[Column]) -> list[Column]:
@@ -71,6 +70,11 @@ def codes(model: Any) -> dict[int, dict[Category, float]]:
     known = _pandas_columns(text)
     seen = {j: codes_of(info) for j, info in enumerate(text.infos) if j not in known}
     return {j: {code: float(code) for code in found} for j, found in seen.items() if found is not None}
+
+
+def categorical(model: Any) -> tuple[int, ...]:
+    """Columns of codes: categories that look like numbers."""
+    return tuple(codes(model))
 
 
 def _pandas_columns(text: TextModel) -> dict[int, tuple[Category, ...]]:

@@ -67,6 +67,10 @@ class LightGBMFile:
 def parse(text: str, source: str) -> TextModel:
     """The model of a text; `InputError` for anything that LightGBM would not have written."""
     body, end, rest = text.partition("\nend of trees\n")
+    rest = rest.replace("\r\n", "\n")  # Python's own last line, on Windows
+    control = _CONTROL.search(body + rest)
+    if control is not None:
+        _damaged(source, f"it holds the character {control[0]!r} (were line ends changed?)")
     head, *blocks = body.split("\nTree=")
     first, _, lines = head.partition("\n")
     if first.strip() != "tree" or not end or not blocks:
@@ -74,9 +78,6 @@ def parse(text: str, source: str) -> TextModel:
             f"{source}: this is no whole LightGBM model: it starts with 'tree', holds trees and says 'end of trees' after "
             "them; save it again with booster.save_model(path)"
         )
-    control = _CONTROL.search(text)
-    if control is not None:
-        _damaged(source, f"it holds the character {control[0]!r}")
     average = "average_output" in lines.split("\n")
     header = _pairs(lines.replace("\naverage_output\n", "\n", 1), _HEADER, source)
     names, infos = header.get("feature_names", "").split(" "), header.get("feature_infos", "").split(" ")

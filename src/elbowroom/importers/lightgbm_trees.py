@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from elbowroom.errors import UnsupportedModel
-from elbowroom.importers.lightgbm_columns import booster_of, codes, columns, matrix, text_of
+from elbowroom.importers.lightgbm_columns import booster_of, categorical, codes, columns, matrix, text_of
 from elbowroom.importers.lightgbm_model import TextModel
 from elbowroom.importers.lightgbm_splits import add_tree, goes_left
 from elbowroom.importers.lightgbm_text import LightGBMFile
@@ -28,7 +28,17 @@ from elbowroom.models.base import Decision, Label, Link, ModelInfo
 from elbowroom.models.trees import TreeEnsemble
 from elbowroom.numerics import Floats
 
-__all__ = ["build", "codes", "columns", "predict", "raw_scores", "read_booster", "read_classifier", "text_of"]
+__all__ = [
+    "build",
+    "categorical",
+    "codes",
+    "columns",
+    "predict",
+    "raw_scores",
+    "read_booster",
+    "read_classifier",
+    "text_of",
+]
 
 OBJECTIVES: Final = ("binary", "cross_entropy", "multiclass", "multiclassova")
 _WORST_ERROR: Final = 1e-3  # of a score; beyond it "one against all" cannot tell its classes apart

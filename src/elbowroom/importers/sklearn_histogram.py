@@ -24,7 +24,7 @@ from elbowroom.models.trees import TreeEnsemble
 from elbowroom.numerics import Bools, Floats, Ints
 from elbowroom.problem.labels import Category, category, is_missing
 
-__all__ = ["add_trees", "codes", "columns", "read_histogram_boosting", "read_histogram_regressor"]
+__all__ = ["add_trees", "categorical", "codes", "columns", "read_histogram_boosting", "read_histogram_regressor"]
 
 
 # ---- what the model takes -------------------------------------------------------------------------------------------------
@@ -39,6 +39,11 @@ def codes(model: Any) -> dict[int, dict[Category, float]]:
     """Categories that are numbers stand for themselves, in frames as in arrays."""
     require_fitted(model)
     return {j: {label: float(label) for label in known} for j, known in _categories(model).items() if _numbers(known)}  # type: ignore[arg-type]
+
+
+def categorical(model: Any) -> tuple[int, ...]:
+    """Columns of categories that look like numbers."""
+    return tuple(codes(model))
 
 
 def _categories(model: Any) -> dict[int, tuple[Category, ...]]:
