@@ -14,7 +14,6 @@ from sklearn.ensemble import (
     AdaBoostClassifier,
     BaggingClassifier,
     GradientBoostingClassifier,
-    HistGradientBoostingClassifier,
     RandomForestClassifier,
     StackingClassifier,
     VotingClassifier,
@@ -201,14 +200,6 @@ def test_boosting_that_starts_from_another_model() -> None:
         read_model(_fit(GradientBoostingClassifier(n_estimators=2, init=LogisticRegression(max_iter=50))))
     with pytest.raises(UnsupportedModel, match="stratified"):
         read_model(_fit(GradientBoostingClassifier(n_estimators=2, init=DummyClassifier(strategy="stratified"))))
-
-
-def test_categorical_splits_are_refused_with_the_columns() -> None:
-    codes = FRAME.copy()
-    codes["radius group"] = (codes.iloc[:, 0] // 5).astype(int)
-    model = HistGradientBoostingClassifier(max_iter=3, categorical_features=["radius group"]).fit(codes, Y)
-    with pytest.raises(UnsupportedModel, match=r"categorical columns \(radius group\)"):
-        read_model(model)
 
 
 class _OwnScaler(StandardScaler):
