@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -11,9 +11,11 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from elbowroom.errors import InputError
+from elbowroom.errors import InputError, warn
 from elbowroom.importers import categorical_of, columns_of, open_model
 from elbowroom.importers.inputs import Column, Columns, Inputs
+from elbowroom.importers.reading import ReadModel
+from elbowroom.importers.replay_points import Range
 from elbowroom.models import LinearModel, Model, ObliqueEnsemble, ReluNetwork, TreeEnsemble, may_miss, with_missing
 from elbowroom.numerics import Bools, Floats
 from elbowroom.problem import Feature, Space
@@ -22,6 +24,7 @@ from elbowroom.problem.kinds import Kind
 from elbowroom.problem.labels import Category, inner_names
 
 Predict = Callable[[Floats], npt.NDArray[Any]]
+UNLIKE = 100.0  # usual ranges that differ by so much are in different units
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +39,10 @@ class Opened:
 def opened(model: object, space: object, data: object) -> Opened:
     """Read the model; without a space its columns are plain numbers and the categories that it knows. A frame is read as
     the space, and the copy is compared with the original on its rows."""
+    if isinstance(model, (pd.DataFrame, Space)):
+        raise InputError("the model comes first: Explainer(model, X)")
+    if isinstance(space, np.ndarray) and space.ndim == 2:
+        space = _named(model, space)
     if isinstance(space, pd.DataFrame):
         data = space if data is None else data
         space = Space.from_frame(space, categorical=_categorical(model, space))
@@ -50,8 +57,36 @@ def opened(model: object, space: object, data: object) -> Opened:
     known = {} if space is None else _categories(space)
     words = None if space is None or isinstance(model, type) else _names(columns_of(model, known), space)
     read = open_model(model, words, data=data, known=known)
+    if space is None:
+        _remark_on_units(read)
     fitting = _fitting(read.original.inputs, space)
     return Opened(read.model, _limited(fitting, read.original.preprocessing.domain), read.predict)
+
+
+def _named(model: object, rows: npt.NDArray[Any]) -> pd.DataFrame:
+    """An array as a table: with the model's own names, or x0, x1, ..."""
+    names: Sequence[str] = [f"x{i}" for i in range(rows.shape[1])]
+    if not isinstance(model, type | LinearModel | TreeEnsemble | ObliqueEnsemble | ReluNetwork):
+        columns = columns_of(model, {})
+        names = columns.names if columns.count == rows.shape[1] else names
+    return pd.DataFrame(rows, columns=list(names)).infer_objects()
+
+
+def _remark_on_units(read: ReadModel) -> None:
+    """Without a space every column counts in its own unit: that is seldom meant where one is in thousands."""
+    usual = Range.of(read.model, read.original.preprocessing, None)
+    spans, known = usual.high - usual.low, (usual.low != -1.0) | (usual.high != 1.0)
+    for members in read.original.inputs.groups:
+        known[members] = False
+    if known.sum() < 2 or spans[known].max() <= UNLIKE * spans[known].min():
+        return
+    names = read.model.info.names
+    large = names[int(np.argmax(np.where(known, spans, -np.inf)))]
+    small = names[int(np.argmin(np.where(known, spans, np.inf)))]
+    warn(
+        f"without a space every column has scale 1 and no bounds, so a step of 1 in {large!r} costs as much as one in "
+        f"{small!r}, whose usual range is {spans[known].max() / spans[known].min():.0f} times smaller; give Explainer(model, X)"
+    )
 
 
 def _fitting(inputs: Inputs, space: Space | None) -> Space:

@@ -91,7 +91,8 @@ class Chain:
         layer = self.arithmetic.affine(weight, bias)
         if self._current is not None:
             self._refuse_size(weight.shape[0] * self._current.weight.shape[1])
-            self._current = self._current.then(layer)
+            with np.errstate(over="ignore", invalid="ignore"):  # refused at the end
+                self._current = self._current.then(layer)
         else:
             self._current = self._after_cast(layer)
         self.width = weight.shape[0]
@@ -104,6 +105,10 @@ class Chain:
                 "network do not fit together"
             )
         before, relative = self._collected(), self.arithmetic.gamma(roundings) + _OF_FOLDING
+        with np.errstate(over="ignore", invalid="ignore"):  # refused at the end
+            self._current = self._scaled(before, factor, offset, size, relative)
+
+    def _scaled(self, before: Affine, factor: Floats, offset: Floats, size: Floats, relative: float) -> Affine:
         f = np.abs(factor)
         slope, reach = np.abs(before.weight) + before.error_slope, np.abs(before.bias) + before.error_constant
         scaled = replace(
@@ -115,7 +120,7 @@ class Chain:
             + relative * (f * reach + size)
             + (2 * f + 4) * self.arithmetic.smallest,
         )
-        self._current = self.arithmetic.watched(scaled, f[:, None] * slope, f * reach + size)
+        return self.arithmetic.watched(scaled, f[:, None] * slope, f * reach + size)
 
     def relu(self) -> None:
         """v -> max(v, 0)."""

@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from elbowroom.disk import read_whole, scratch, write_whole
 from elbowroom.errors import InputError, UnsupportedModel
-from elbowroom.importers import catboost_trees
+from elbowroom.importers import catboost_regression, catboost_trees
 from elbowroom.importers.catboost_json import parse
 from elbowroom.importers.catboost_model import Description, Nested, Split, Symmetric
 from elbowroom.importers.inputs import Columns
@@ -86,7 +86,8 @@ def categorical(file: CatBoostFile) -> tuple[int, ...]:
 
 
 def predict(file: CatBoostFile, table: Any) -> npt.NDArray[Any]:
-    return catboost_trees.predict(file.model, table)
+    ask = catboost_regression.predict if file.description.class_params is None else catboost_trees.predict
+    return ask(file.model, table)
 
 
 def raw_scores(file: CatBoostFile, table: Any) -> Floats:
@@ -94,6 +95,8 @@ def raw_scores(file: CatBoostFile, table: Any) -> Floats:
 
 
 def read_file(file: CatBoostFile, preprocessing: Preprocessing) -> TreeEnsemble:
+    if file.description.class_params is None:
+        return catboost_regression.read_regressor(file.model, preprocessing)
     return catboost_trees.read_classifier(file.model, preprocessing)
 
 

@@ -32,7 +32,7 @@ def loss_of(info: dict[str, Any]) -> tuple[str, dict[str, str]]:
     where = "model_info.params.loss_function"
     params = table(info.get("params", {}), "model_info.params")
     loss = table(params.get("loss_function", {}), where)
-    given = table(loss.get("params", {}), f"{where}.params")
+    given = {k: v for k, v in table(loss.get("params", {}), f"{where}.params").items() if not k.startswith("__")}
     words = [str(loss.get("type", "")), *given, *map(str, given.values())]
     if not all(_WORD.fullmatch(word) for word in words):
         refuse(where, f"is {loss!r}")

@@ -102,24 +102,25 @@ def text_of(label: Category, column: str) -> str:
 # ---- asking the original ---------------------------------------------------------------------------------------------
 def predict(model: Any, table: Any) -> npt.NDArray[Any]:
     """Labels: those of ``predict``, or of ``predict(prediction_type="Class")`` where plain ``predict`` gives scores."""
-    return np.asarray(_ask(model, table, "Class")).reshape(len(table))
+    return np.asarray(asked(model, table, "Class")).reshape(len(table))
 
 
 def raw_scores(model: Any, table: Any) -> Floats:
     """The original's scores, less what the only one is compared with."""
-    scores = np.asarray(_ask(model, table, "RawFormulaVal"), dtype=np.float64).reshape(len(table), -1)
+    scores = np.asarray(asked(model, table, "RawFormulaVal"), dtype=np.float64).reshape(len(table), -1)
     if scores.shape[1] == 1:
         scores = scores - logit(float(model.get_metadata().get("binclass_probability_threshold", 0.5)))
     return scores
 
 
-def _ask(model: Any, table: Any, kind: str) -> Any:
+def asked(model: Any, table: Any, kind: str | None) -> Any:
+    """What the model says of a kind (None: what it says by itself) about columns that are its own by position."""
     from catboost import CatBoostError
 
     if isinstance(table, pd.DataFrame):
         table = table.set_axis(list(model.feature_names_), axis=1)
     try:
-        return model.predict(table, prediction_type=kind)
+        return model.predict(table) if kind is None else model.predict(table, prediction_type=kind)
     except CatBoostError as error:
         raise ValueError(str(error)) from None
 

@@ -75,20 +75,32 @@ class Columns:
         return tuple(name if name in exact else written.get(name, name) for name in self.names)
 
     def with_categories(self, known: Mapping[str, tuple[Category, ...]]) -> Columns:
-        """Columns that the original takes for numbers, but the caller for categories (whose labels are numbers)."""
+        """Columns that the original takes for numbers, but the caller for categories: their labels are numbers, or the
+        original does not look at them (see `refuse_words`)."""
         told = []
         for column in self.columns:
             labels = known.get(column.name)
             if column.categories is None and labels is not None:
-                wrong = [label for label in labels if not _is_number(label)]
-                if wrong:
-                    raise InputError(
-                        f"column {column.name!r}: the model takes it for a number, the table holds the category "
-                        f"{wrong[0]!r}; give the table that the model was fitted on"
-                    )
                 column = replace(column, categories=labels)
             told.append(column)
         return replace(self, columns=tuple(told))
+
+    def refuse_words(self, original: Columns, used: set[int]) -> None:
+        """Raise if a column that the original takes for a number, and looks at, holds words."""
+        for v, (column, own) in enumerate(zip(self.columns, original.columns, strict=True)):
+            wrong = [label for label in column.categories or () if not _is_number(label)]
+            if own.categories is None and wrong and v in used:
+                raise InputError(
+                    f"column {column.name!r}: the model takes it for a number, the table holds the category "
+                    f"{wrong[0]!r}; give the table that the model was fitted on"
+                )
+
+    def without_missing(self, position: int) -> Columns:
+        """The same, but one column has no category for a missing value."""
+        columns = list(self.columns)
+        labels = columns[position].categories or ()
+        columns[position] = replace(columns[position], categories=tuple(label for label in labels if label is not None))
+        return replace(self, columns=tuple(columns))
 
 
 def _is_number(label: Category) -> bool:

@@ -37,6 +37,8 @@ def content_of(model: Any) -> bytes:
     providers = list(model.get_providers())
     if providers != ["CPUExecutionProvider"]:
         refuse(f'its session runs on {providers}, whose float32 sums differ; use providers=["CPUExecutionProvider"]')
+    if _is_coarse(model):
+        refuse("its session multiplies float32 matrices as bfloat16; leave that option out")
     content = getattr(model, "_model_bytes", None)
     if isinstance(content, bytes):
         return content
@@ -44,6 +46,14 @@ def content_of(model: Any) -> bytes:
     if path is None:
         refuse("its session does not say which model it runs; give the file or the ModelProto")
     return read_whole(path, _MOST_BYTES)
+
+
+def _is_coarse(session: Any) -> bool:
+    try:
+        asked = session.get_session_options().get_session_config_entry("mlas.enable_gemm_fastmath_arm64_bfloat16")
+    except Exception:  # the library raises if the option was never set
+        return False
+    return bool(asked == "1")
 
 
 @lru_cache(maxsize=4)
@@ -64,6 +74,6 @@ def session_of(content: bytes) -> Any:
     options = runtime.SessionOptions()
     options.log_severity_level = 4
     try:
-        return runtime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
+        return runtime.InferenceSession(content, options, providers=["CPUExecutionProvider"], enable_fallback=0)
     except Exception as error:  # the library raises its own kinds
         raise UnsupportedModel(f"onnxruntime refuses this graph ({type(error).__name__}: {str(error)[:200]})") from None

@@ -23,6 +23,7 @@ class End:
     labels: tuple[Label, ...] | None  # None: positions
     node: Any  # a classifier, or None
     scores: str
+    gives_labels: bool
 
 
 def end_of(graph: Graph) -> End:
@@ -34,7 +35,7 @@ def end_of(graph: Graph) -> End:
         tables = [out for out in graph.outputs if out.kind in (FLOAT, DOUBLE)]
         if len(tables) != 1:
             refuse(f"it has {len(tables)} tables of numbers and no label among its results; keep one")
-        return End(tables[0].name, None, None, tables[0].name)
+        return End(tables[0].name, None, None, tables[0].name, False)
     name, labels = found[0].name, None
     for _ in range(_MOST_STEPS):
         node = graph.producer(name)
@@ -42,11 +43,11 @@ def end_of(graph: Graph) -> End:
             graph.refuse_attributes(node, "axis", "keepdims", "select_last_index")
             if graph.whole(node, "axis", 0) not in (1, -1) or graph.whole(node, "select_last_index", 0):
                 refuse(f"{shown(node)} does not take the first largest score of a row")
-            return End(found[0].name, labels, None, str(node.input[0]))
+            return End(found[0].name, labels, None, str(node.input[0]), True)
         if graph.known(node, "TreeEnsembleClassifier", _ML) or graph.known(node, "LinearClassifier", _ML):
             if labels is not None or name != node.output[0]:
                 refuse(f"{shown(node)} gives labels that are changed afterwards")
-            return End(found[0].name, _class_labels(graph, node), node, "")
+            return End(found[0].name, _class_labels(graph, node), node, "", True)
         if graph.known(node, "ArrayFeatureExtractor", _ML) or graph.known(node, "Gather"):
             if labels is not None:
                 refuse(f"{shown(node)} looks labels up a second time")
@@ -65,6 +66,8 @@ def _listed(graph: Graph, node: Any) -> tuple[Label, ...]:
     if array is None or array.ndim != 1 or array.dtype.kind not in "iOUS" or not 1 < array.size <= 1_000_000:
         refuse(f"{shown(node)} does not look labels up in a list")
     plain = array.tolist()
+    if len(set(plain)) < len(plain):
+        refuse(f"{shown(node)} has a label twice")
     return tuple(label.decode("utf-8", "replace") if isinstance(label, bytes) else label for label in plain)
 
 

@@ -17,13 +17,14 @@ from elbowroom.importers.arithmetic import SINGLE
 from elbowroom.importers.inputs import Columns
 from elbowroom.importers.onnx_file import OnnxFile, content_of, graph_of, session_of
 from elbowroom.importers.onnx_graph import FLOAT, refuse
-from elbowroom.importers.onnx_labels import LABELS, end_of, scores_of
+from elbowroom.importers.onnx_labels import end_of, scores_of
 from elbowroom.importers.onnx_network import linear_classifier
 from elbowroom.importers.onnx_trees import read_trees
 from elbowroom.importers.preprocessing import Preprocessing
 from elbowroom.models.base import Decision, Link, Model, ModelInfo
+from elbowroom.numerics import Floats
 
-__all__ = ["OnnxFile", "columns", "predict", "read_onnx"]
+__all__ = ["OnnxFile", "columns", "predict", "raw_scores", "read_onnx"]
 
 
 def columns(model: Any) -> Columns:
@@ -50,7 +51,7 @@ def read_onnx(model: Any, preprocessing: Preprocessing) -> Model:
     classes = tuple(range(max(outputs, 2))) if end.labels is None else end.labels
     if len(classes) != max(outputs, 2) or (last == "both" and outputs != 1):
         refuse(f"it has {outputs} scores and {len(classes)} labels")
-    if end.labels is not None and outputs == 1 and last not in ("both", "LinearClassifier"):
+    if end.gives_labels and outputs == 1 and last not in ("both", "LinearClassifier"):
         refuse("its label is the largest of one score, which is always the same")
     if outputs > 1 and last == "Sigmoid":
         refuse(
@@ -68,29 +69,42 @@ def read_onnx(model: Any, preprocessing: Preprocessing) -> Model:
 
 
 # ---- the original's own answers --------------------------------------------------------------------------------------
-def predict(model: Any, table: Any) -> npt.NDArray[Any]:
-    """Labels by onnxruntime, of rows cast to the type of the graph's input."""
+def _asked(model: Any, table: Any) -> npt.NDArray[Any]:
+    """What onnxruntime gives for rows cast to the type of the graph's input: labels (rows, 1), or scores."""
     content = content_of(model)
     graph, session = graph_of(content), model if hasattr(model, "run") else session_of(content)
-    end = end_of(graph)
+    output = end_of(graph).output
     with np.errstate(over="ignore"):
         rows = np.asarray(table, dtype=np.float64).astype(np.float32 if graph.kind == FLOAT else np.float64)
     size = graph.batch or max(len(rows), 1)
     parts = []
     for start in range(0, len(rows), size):
         batch = rows[start : start + size]
-        filled = (
-            np.concatenate([batch, np.zeros((size - len(batch), graph.width), rows.dtype)]) if graph.batch else batch
-        )
+        filled = np.concatenate([batch, np.zeros((size - len(batch), graph.width), rows.dtype)])
         try:
-            (answer,) = session.run([end.output], {graph.input: filled})
+            (answer,) = session.run([output], {graph.input: filled})
         except Exception as error:  # the library raises its own kinds
             raise InputError(f"onnxruntime refuses these rows ({type(error).__name__}: {str(error)[:200]})") from None
         parts.append(np.asarray(answer).reshape(len(filled), -1)[: len(batch)])
-    found = np.concatenate(parts) if parts else np.empty((0, 1))
-    if end.labels is not None or next(out.kind for out in graph.outputs if out.name == end.output) in LABELS:
+    return np.concatenate(parts) if parts else np.empty((0, 1))
+
+
+def predict(model: Any, table: Any) -> npt.NDArray[Any]:
+    """Labels by onnxruntime; of a graph without labels: the first largest output, or whether the only one is positive."""
+    graph, found = graph_of(content_of(model)), _asked(model, table)
+    end = end_of(graph)
+    if end.gives_labels:
         return found[:, 0]
     if found.shape[1] > 1:
         return np.asarray(found.argmax(axis=1), dtype=np.int64)
     threshold = 0.5 if scores_of(graph, end)[1] == "Sigmoid" else 0.0
     return np.asarray(found[:, 0] > threshold, dtype=np.int64)
+
+
+def raw_scores(model: Any, table: Any) -> Floats:
+    """The results of a graph that gives scores; an empty table for one that gives labels or probabilities."""
+    graph = graph_of(content_of(model))
+    end = end_of(graph)
+    if end.gives_labels or scores_of(graph, end)[1] is not None:
+        return np.empty((0, 0))
+    return np.asarray(_asked(model, table), dtype=np.float64)

@@ -121,7 +121,7 @@ def _nodes(graph: Graph, node: Any, width: int) -> _Nodes:
     nodes = _Nodes(
         graph.wholes(node, "nodes_treeids"), graph.wholes(node, "nodes_nodeids"), graph.wholes(node, "nodes_featureids"),
         graph.floats(node, "nodes_values"), mode, graph.wholes(node, "nodes_truenodeids"),
-        graph.wholes(node, "nodes_falsenodeids"), (tracks if tracks.size else np.zeros(size, dtype=np.int64)) != 0,
+        graph.wholes(node, "nodes_falsenodeids"), (tracks if tracks.size else np.zeros(size, dtype=np.int64)) == 1,
     )  # fmt: skip
     sizes = {
         len(part)
@@ -129,6 +129,8 @@ def _nodes(graph: Graph, node: Any, width: int) -> _Nodes:
     }
     if sizes != {size} or not 0 < size <= _MOST_NODES:
         refuse(f"{shown(node)} has lists of nodes of the lengths {sorted({*sizes, size})}")
+    if not np.isin(tracks, (0, 1)).all():
+        refuse(f"{shown(node)} has a nodes_missing_value_tracks_true that is neither 0 nor 1")
     odd = set(mode) - {*_MODES, _LEAF}
     if odd:
         refuse(f"{shown(node)} has nodes of the kind {min(odd)[:40]!r}; comparisons of numbers are read")

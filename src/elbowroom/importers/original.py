@@ -34,7 +34,7 @@ class Original:
         table = self.inputs.table(X)
         try:
             found = np.asarray(self.model.predict(table) if self.ask is None else self.ask(self.model, table))
-        except ValueError as error:
+        except (ValueError, TypeError) as error:
             raise InputError(f"the model's own predict refuses the rows it was asked about: {error}") from error
         return found[:, 0] if found.ndim == 2 and found.shape[1] == 1 else found
 

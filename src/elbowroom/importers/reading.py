@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from elbowroom.errors import ElbowroomError, InputError, UnsupportedModel
-from elbowroom.importers.inputs import Inputs
+from elbowroom.importers.inputs import Columns, Inputs
 from elbowroom.importers.original import Original
 from elbowroom.importers.preprocessing import Preprocessing
 from elbowroom.importers.replay import ReplayReport
@@ -65,9 +65,13 @@ def open_model(
 
 def _open(model: object, names: object, replay: bool, data: object, known: Known) -> ReadModel:
     outer = entry_of(model)
-    columns = outer.columns(model, known).named(names).with_categories(known)
-    inputs = Inputs.of(columns)
-    inner, preprocessing = unfold(model, Preprocessing(inputs))
+    own = outer.columns(model, known).named(names)
+    columns = own.with_categories(known)
+    inner, preprocessing = unfold(model, Preprocessing(Inputs.of(columns)))
+    columns.refuse_words(own, set(preprocessing.trace.variable.tolist()))
+    columns = _sayable(columns, preprocessing)
+    preprocessing = replace(preprocessing, inputs=Inputs.of(columns))
+    inputs = preprocessing.inputs
     reader = reader_of(inner)
     preprocessing = preprocessing.before(reader.columns(inner, known).columns, reader.codes(inner))
     parsed = reader.read(inner, preprocessing)
@@ -77,6 +81,20 @@ def _open(model: object, names: object, replay: bool, data: object, known: Known
     parsed = missing_only_in(parsed, _taken(parsed, original))
     report = replay_points(parsed, original, data=data) if replay else None
     return ReadModel(parsed, original, report)
+
+
+def _sayable(columns: Columns, preprocessing: Preprocessing) -> Columns:
+    """Without the missing category where the steps refuse it: an encoder behind an imputer may not know what that puts in."""
+    for v, column in enumerate(columns.columns):
+        if preprocessing.stages and column.categories is not None and None in column.categories:
+            row = preprocessing.neutral[None].copy()
+            members = preprocessing.inputs.members(v)
+            row[0, members] = np.eye(members.size)[column.categories.index(None)]
+            try:
+                preprocessing.apply(row)
+            except (ValueError, TypeError):
+                columns = columns.without_missing(v)
+    return columns
 
 
 def _taken(parsed: Model, original: Original) -> Bools:

@@ -108,12 +108,16 @@ def _compare_scores(parsed: Model, original: Original, X: Floats, scores: Floats
         allowed = allowed.max(axis=-1, keepdims=True) + 16 * EPS + parsed.info.evaluation_error
     if ask is None:
         return
-    theirs = ask(X).reshape(len(X), -1)
+    theirs = ask(X)
+    if not theirs.size:
+        return  # this model shows none
+    theirs = theirs.reshape(len(X), -1)
     if theirs.shape != ours.shape:
         raise ReplayMismatch(
             f"{parsed.info.source}: the original gives {theirs.shape[1]} scores, the copy {ours.shape[1]}"
         )
-    wrong = np.flatnonzero(~(np.abs(theirs - ours) <= allowed).all(axis=1))  # NaN counts as wrong
+    close = (np.abs(theirs - ours) <= allowed) | np.isinf(allowed)  # NaN counts as wrong, unless the original overflows
+    wrong = np.flatnonzero(~close.all(axis=1))
     if wrong.size:
         row = int(wrong[0])
         raise ReplayMismatch(
@@ -219,17 +223,22 @@ def _certain(model: Model, X: Floats, scores: Floats, label: Ints) -> Bools:
 def _network_error(layers: tuple[Affine, ...], X: Floats) -> tuple[Floats, Floats]:
     """Outputs of ReLU layers, row by row, and how far the original's outputs may be from the ones computed here."""
     value, error, length = X, np.zeros_like(X), np.zeros((len(X), 1))  # a missing number is no error
+    lost = np.zeros(len(X), dtype=np.bool_)
     for i, layer in enumerate(layers):
         if i:
             value = np.maximum(value, 0.0)  # the ReLU enlarges no error
         # the original's rounding and ours, each within the layer's own bound for inputs up to |value| + error
         own = 2 * _affine_error(layer, np.abs(value) + error)
+        if layer.range_slope is not None:  # beyond its range the original computes anything
+            share = (np.abs(value) + error) @ layer.range_slope + layer.range_constant
+            lost |= ~(share * _ROOM <= 1.0)
         # what is passed on, entry by entry or by the length of all errors together, whichever is smaller
         error = np.minimum(error @ np.abs(layer.weight).T, length * layer.row_lengths * _ROOM) + own
         if i < len(layers) - 1:
             grown = layer.spectral_norm * length * _ROOM if i else 0.0
             length = np.minimum(grown + _lengths(own), _lengths(error)) * _ROOM + TINY
         value = layer(value)
+    error[lost] = np.inf
     return value, error
 
 

@@ -13,7 +13,7 @@ from elbowroom.importers.inputs import Column, Columns
 from elbowroom.importers.preprocessing import Preprocessing, Stage, inside
 from elbowroom.importers.sklearn_common import columns as estimator_columns
 from elbowroom.importers.sklearn_common import require_fitted
-from elbowroom.importers.steps import joined, passes_through, picked, stage_of, step_categories
+from elbowroom.importers.steps import joined, known_step, passes_through, picked, stage_of, step_categories
 from elbowroom.importers.table import Known, columns_of
 from elbowroom.importers.trace import Trace
 from elbowroom.numerics import Bools, Ints
@@ -101,6 +101,7 @@ def _step_columns(step: Any) -> Columns | None:
     """Width and names that a step expects, or None if it takes anything."""
     if passes_through(step):
         return None
+    known_step(step)
     if hasattr(step, "steps"):
         return next((found for part in _steps(step.steps) if (found := _step_columns(part)) is not None), None)
     if type(step).__name__ == "FunctionTransformer" and not hasattr(step, "n_features_in_"):

@@ -59,7 +59,8 @@ def passes_through(step: Any) -> bool:
     return step is None or (isinstance(step, str) and step == "passthrough")
 
 
-def _module(step: Any) -> tuple[Any, str]:
+def known_step(step: Any) -> tuple[str, str]:
+    """Module and function of a step; refused by name if there are none."""
     known = find_known(step, STEPS)
     if known is None:
         names = sorted({name for _, name in STEPS} - {"Pipeline", "ColumnTransformer", "FeatureUnion"})
@@ -69,7 +70,11 @@ def _module(step: Any) -> tuple[Any, str]:
             "output as the table (fit the model on the transformed columns), the model can be read"
         )
     refuse_overrides(step, known)
-    module, function = STEPS[key_of(known)]
+    return STEPS[key_of(known)]
+
+
+def _module(step: Any) -> tuple[Any, str]:
+    module, function = known_step(step)
     return importlib.import_module(f"elbowroom.importers.{module}"), function
 
 

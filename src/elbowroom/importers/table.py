@@ -145,6 +145,7 @@ READERS: dict[tuple[str, str], Entry] = {
     ("elbowroom", "LightGBMFile"): Entry("lightgbm_trees", "read_booster"),
     ("catboost", "CatBoostClassifier"): Entry("catboost_trees", "read_classifier"),
     ("catboost", "CatBoost"): Entry("catboost_trees", "read_classifier"),
+    ("catboost", "CatBoostRegressor"): Entry("catboost_regression", "read_regressor"),
     ("elbowroom", "CatBoostFile"): Entry("catboost_file", "read_file"),
     ("torch", "Sequential"): _TORCH,
     ("torch", "Module"): _TORCH,

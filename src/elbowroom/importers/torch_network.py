@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 from typing import Any, Final
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -22,13 +23,14 @@ from elbowroom.models.linear import LinearModel
 from elbowroom.models.network import ReluNetwork
 from elbowroom.numerics import Floats
 
-__all__ = ["columns", "predict", "read_module"]
+__all__ = ["columns", "predict", "raw_scores", "read_module"]
 
 _BATCH_NORM_ROUNDINGS: Final = (
     16  # variance + eps, root, reciprocal, products, mean: fewer than ten, in any arrangement
 )
 _IDENTITIES: Final = ("Dropout", "AlphaDropout", "FeatureAlphaDropout", "Dropout1d", "Identity")
 _LAST: Final = ("Sigmoid", "Softmax", "LogSoftmax")
+_KNOWN_LAST: Final[WeakKeyDictionary[Any, str | None]] = WeakKeyDictionary()
 
 
 def columns(model: Any) -> Columns:
@@ -68,6 +70,7 @@ def read_module(model: Any, preprocessing: Preprocessing) -> ReluNetwork | Linea
             last = step.kind
         else:
             _add(chain, step)
+    _KNOWN_LAST[model] = last
     return chain.model(_info(model, preprocessing, chain, last))
 
 
@@ -207,7 +210,10 @@ def _outputs(model: Any, table: Any) -> npt.NDArray[Any]:
 
 
 def _last_of(model: Any) -> str | None:
-    return next((step.kind for step in steps_of(model) if step.kind in _LAST), None)
+    """The last step where it makes probabilities; found once, because a trace takes longer than a prediction."""
+    if model not in _KNOWN_LAST:
+        _KNOWN_LAST[model] = next((step.kind for step in steps_of(model) if step.kind in _LAST), None)
+    return _KNOWN_LAST[model]
 
 
 def predict(model: Any, table: Any) -> npt.NDArray[np.int64]:
@@ -217,3 +223,10 @@ def predict(model: Any, table: Any) -> npt.NDArray[np.int64]:
         return np.asarray(values.argmax(axis=1), dtype=np.int64)
     threshold = 0.5 if _last_of(model) == "Sigmoid" else 0.0
     return np.asarray(values[:, 0] > threshold, dtype=np.int64)
+
+
+def raw_scores(model: Any, table: Any) -> Floats:
+    """The outputs themselves; an empty table where a last step turns them into probabilities."""
+    if _last_of(model) is not None:
+        return np.empty((0, 0))
+    return np.asarray(_outputs(model, table), dtype=np.float64)

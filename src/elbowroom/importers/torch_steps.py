@@ -42,6 +42,8 @@ def refuse_disguises(model: Any) -> None:
         name = f"{path or 'the module'} ({type(module).__name__})"
         if isinstance(module, torch.jit.ScriptModule):
             raise UnsupportedModel(f"{name} is compiled by TorchScript; give the module it was made from")
+        if isinstance(module, torch.nn.modules.lazy.LazyModuleMixin):
+            raise UnsupportedModel(f"{name} does not know its inputs yet; call the network once")
         if type(module).__name__ == "OptimizedModule" or getattr(module, "_compiled_call_impl", None) is not None:
             raise UnsupportedModel(f"{name} is compiled; give the module before torch.compile")
         if any(getattr(module, hook, None) for hook in _HOOKS):
@@ -79,7 +81,8 @@ def _steps(path: str, module: Any) -> Iterator[Step]:
     nn = importlib.import_module("torch.nn")
     kind = type(module)
     name = f"{path or 'the module'} ({kind.__name__})"
-    if isinstance(module, nn.Sequential) and kind.forward is nn.Sequential.forward:
+    plain = nn.Sequential
+    if isinstance(module, plain) and kind.forward is plain.forward and kind.__iter__ is plain.__iter__:
         for part, child in module._modules.items():  # named_children leaves out a layer that is used twice
             yield from _steps(f"{path}.{part}" if path else part, child)
     elif kind.__module__.partition(".")[0] == "torch":

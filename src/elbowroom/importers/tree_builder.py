@@ -135,7 +135,10 @@ class _Folded:
             )
         way = self.trace.way[nodes.feature[inner]]
         if (way == Way.MIXED).any():
-            raise UnsupportedModel(f"{info_of(preprocessing)}: trees behind a step that mixes columns cannot be folded")
+            raise UnsupportedModel(
+                f"{info_of(preprocessing)}: trees behind a step that mixes columns have slanted splits, which cannot be folded; "
+                "fit the trees on the columns themselves, or put a linear model or a network behind that step"
+            )
         self.by_category, self.by_number = inner[way == Way.LOOKED], inner[way != Way.LOOKED]
         self.may_miss = np.zeros(self.inputs.width, dtype=np.bool_)
         self._left: dict[bytes, int] = {}
