@@ -20,6 +20,7 @@ from sklearn.ensemble import (
 )
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.model_selection import GridSearchCV
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
@@ -37,6 +38,7 @@ from sklearn.tree import DecisionTreeClassifier
 from elbowroom.errors import ElbowroomError, InputError, UnsupportedModel
 from elbowroom.importers import read_model
 from tests.support.importer_cases import MODELS, fitted, one_thread, table
+from tests.support.wrapper_cases import WRAPPERS
 
 __all__ = ["one_thread"]
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -50,26 +52,34 @@ def _fit(model: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    "model",
+    ("model", "cure"),
     [
-        SVC(),
-        KNeighborsClassifier(),
-        CalibratedClassifierCV(LogisticRegression(), cv=2),
-        VotingClassifier([("a", LogisticRegression())]),
-        StackingClassifier([("a", LogisticRegression())], cv=2),
-        BaggingClassifier(n_estimators=2),
-        AdaBoostClassifier(n_estimators=2),
-        DummyClassifier(),
-        SVR(),
-        KNeighborsRegressor(2),
-        StandardScaler(),
+        (SVC(), 'kernel="linear"'),
+        (KNeighborsClassifier(), "LogisticRegression"),
+        (CalibratedClassifierCV(LogisticRegression(), cv=2), "ensemble=False"),
+        (VotingClassifier([("a", LogisticRegression())], voting="soft"), 'voting="hard"'),
+        (VotingClassifier([("a", RandomForestClassifier(3))]), 'voting="soft"'),
+        (VotingClassifier([("a", KNeighborsClassifier())]), "LogisticRegression"),
+        (StackingClassifier([("a", LogisticRegression())], cv=2), "decision_function"),
+        (StackingClassifier([("a", DecisionTreeClassifier())], cv=2, passthrough=True), "passthrough=False"),
+        (
+            StackingClassifier([("a", DecisionTreeClassifier())], DecisionTreeClassifier(), cv=2),
+            "linear final_estimator",
+        ),
+        (BaggingClassifier(LogisticRegression(), n_estimators=2), "LinearSVC"),
+        (AdaBoostClassifier(RandomForestClassifier(3), n_estimators=2, random_state=0), "single trees"),
+        (OneVsRestClassifier(SVC()), 'kernel="linear"'),
+        (DummyClassifier(), "LogisticRegression"),
+        (SVR(), "gradient boosting"),
+        (KNeighborsRegressor(2), "gradient boosting"),
+        (StandardScaler(), "make_pipeline"),
     ],
-    ids=lambda model: type(model).__name__,
+    ids=lambda value: value if isinstance(value, str) else type(value).__name__,
 )
-def test_other_classes_are_refused_by_name(model: Any) -> None:
+def test_other_classes_are_refused_by_name_with_a_cure(model: Any, cure: str) -> None:
     with pytest.raises(UnsupportedModel, match=type(model).__name__) as refusal:
         read_model(_fit(model))
-    assert "LogisticRegression" in str(refusal.value) and "Pipeline" in str(refusal.value)
+    assert cure in str(refusal.value)
     if hasattr(model, "predict"):
         with pytest.raises(UnsupportedModel, match=type(model).__name__):
             read_model(_fit(make_pipeline(StandardScaler(), model)))
@@ -86,11 +96,18 @@ def test_a_class_instead_of_an_object() -> None:
         read_model(LogisticRegression)
 
 
-def test_a_search_names_the_model_inside() -> None:
-    search = GridSearchCV(DecisionTreeClassifier(random_state=0), {"max_depth": [1, 2]}, cv=2).fit(X, Y)
-    with pytest.raises(UnsupportedModel, match="best_estimator_"):
+def test_a_search_without_a_model_says_how_to_keep_one() -> None:
+    search = GridSearchCV(DecisionTreeClassifier(random_state=0), {"max_depth": [1, 2]}, cv=2, refit=False).fit(X, Y)
+    with pytest.raises(UnsupportedModel, match="refit=True"):
         read_model(search)
-    assert read_model(search.best_estimator_).info.n_features == 8
+    with pytest.raises(InputError, match="GridSearchCV is not fitted; call fit first"):
+        read_model(GridSearchCV(DecisionTreeClassifier(), {"max_depth": [1]}))
+
+
+@pytest.mark.parametrize("kind", WRAPPERS)
+def test_unfitted_wrappers(kind: str) -> None:
+    with pytest.raises(InputError, match="is not fitted; call fit first"):
+        read_model(WRAPPERS[kind]())
 
 
 @pytest.mark.parametrize("kind", MODELS)

@@ -14,6 +14,7 @@ from elbowroom.certify.judge import certify, prepare
 from elbowroom.errors import InputError
 from elbowroom.explainer.answer import answer, single_class
 from elbowroom.explainer.attempt import Attempt
+from elbowroom.explainer.filling import choices, closest_filling, fillable, without_bound
 from elbowroom.explainer.method import Method
 from elbowroom.explainer.opening import Opened, opened, without_numbers
 from elbowroom.importers.library import versions_of
@@ -50,6 +51,7 @@ class Explainer:
         self._opened, self._versions = found, versions
         self._model, self._space, self._predict = found.model, found.space, found.predict
         self._missing = missing  # columns of numbers that all rows lack
+        self._whole = self  # of rows that lack nothing
         self._engines: dict[Method, Engine] = {}
         self._lacking: dict[tuple[str, ...], Explainer] = {}
 
@@ -74,11 +76,14 @@ class Explainer:
         names = tuple(missing)
         if names == self._missing:
             return self
+        if self._whole is not self:
+            return self._whole.for_missing(names)
         if names not in self._lacking:
             while len(self._lacking) >= MOST_PATTERNS:
                 del self._lacking[next(iter(self._lacking))]
             other = Explainer.__new__(Explainer)
             other._begin(without_numbers(self._opened, names), self._versions, names)
+            other._whole = self
             self._lacking[names] = other
         return self._lacking[names]
 
@@ -107,11 +112,35 @@ class Explainer:
         seed: int = 0,
         on_progress: OnProgress | None = None,
     ) -> Region | NoRegion:
-        """The closest centre whose whole room has the wanted class; see `Region` and `NoRegion`."""
+        """The closest centre whose whole room has the wanted class; see `Region` and `NoRegion`. Numbers that the row lacks
+        stay missing or, where the space says that they may be filled, are filled in."""
         check_run(seed, on_progress)
+        values = self._space.row(row, allow_missing=True)
+        names = fillable(self._space, values, rules)
+        if not names or len(self.model.info.classes) == 1:
+            return self._explain(row, room, target, distance, rules, time_limit, method, seed, on_progress)
+        kept = self._for_row(row)._ask(row, room, target, distance, rules)
+        share, told = seconds_of(time_limit) / len(choices(names)), on_progress and without_bound(on_progress)
+        return closest_filling(
+            self._space, values, names, kept.predicted,
+            lambda filled: self._explain(filled, room, kept.target, distance, rules, share, method, seed, told),
+        )  # fmt: skip
+
+    def _explain(
+        self,
+        row: object,
+        room: Room,
+        target: object,
+        distance: Distance | str,
+        rules: Sequence[Rule],
+        time_limit: float,
+        method: Method | str,
+        seed: int,
+        on_progress: OnProgress | None,
+    ) -> Region | NoRegion:
         able = self._for_row(row)
         if able is not self:
-            return able.explain(row, room, target, distance, rules, time_limit, method, seed, on_progress)
+            return able._explain(row, room, target, distance, rules, time_limit, method, seed, on_progress)
         seconds, chosen = seconds_of(time_limit), parse_enum(Method, method, "method")
         if len(self.model.info.classes) == 1 and target is None:
             return single_class(self.model, self._space, row, room, distance, self._origin(seed, seconds))

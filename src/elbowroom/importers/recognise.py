@@ -10,6 +10,7 @@ from elbowroom.errors import UnsupportedModel
 # What a subclass may define without changing a prediction: training, parameters, appearance.
 _HARMLESS = frozenset(
     {
+        "_compute_oob_predictions", "_set_oob_score_and_attributes", "_set_oob_score",
         "fit", "partial_fit", "fit_transform", "fit_predict", "score", "get_params", "set_params", "get_metadata_routing",
         "_parameter_constraints", "_abc_impl", "_sklearn_auto_wrap_output_keys", "_estimator_type",
         "__init__", "__doc__", "__module__", "__dict__", "__weakref__", "__qualname__", "__annotations__", "__repr__",

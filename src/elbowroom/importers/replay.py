@@ -12,7 +12,7 @@ from elbowroom.importers.original import Original
 from elbowroom.importers.replay_points import Range, boundary_rows, cut_rows, data_rows, missing_rows, row_budget
 from elbowroom.models.base import Link, Model
 from elbowroom.models.linear import Affine, LinearModel
-from elbowroom.models.margins import linear_margins, network_margins
+from elbowroom.models.margins import linear_margins, network_margins, tree_margins
 from elbowroom.models.missing import may_miss
 from elbowroom.models.network import ReluNetwork
 from elbowroom.models.oblique import ObliqueEnsemble
@@ -39,7 +39,7 @@ def replay(
     """Compare labels (and scores, where the original shows them) on up to ``limit`` rows; raise `ReplayMismatch`. Of a
     regressor, values are compared, within the declared error.
 
-    A tree ensemble must agree on every row, except for scores that tie within the declared error of its own decision. A
+    A tree ensemble must agree on every row, except where only the rounding of a sum or of its own decision settles a tie. A
     linear model or network must agree on every row whose margin exceeds the declared rounding error. On the other rows
     no region will ever be certified.
     """
@@ -102,7 +102,7 @@ def _compare_scores(parsed: Model, original: Original, X: Floats, scores: Floats
         sure = _off_hyperplanes(parsed, X)  # elsewhere rounding chooses the leaf
         X, scores = X[sure], scores[sure]
     allowed = _score_error(parsed, X)
-    ours, ask = scores, original.decision_function
+    ours, ask = scores, original.decision_function if parsed.info.shows_scores else None
     if ask is None and parsed.info.link is not Link.NONE:
         ours, ask = _probabilities(parsed.info.link, scores), original.predict_proba
         allowed = allowed.max(axis=-1, keepdims=True) + 16 * EPS + parsed.info.evaluation_error
@@ -198,10 +198,7 @@ def _affine_error(affine: Affine, magnitude: Floats) -> Floats:
 def _certain(model: Model, X: Floats, scores: Floats, label: Ints) -> Bools:
     """True where the copy's label is beyond all declared errors: the original must say the same."""
     if isinstance(model, TreeEnsemble):
-        if model.info.evaluation_error == 0.0:
-            return np.ones(len(X), dtype=np.bool_)
-        best = np.sort(np.column_stack([scores, np.zeros(len(X))]) if scores.shape[1] == 1 else scores, axis=1)
-        return np.asarray(best[:, -1] - best[:, -2] > model.info.evaluation_error)
+        return _decided(model, X, label)
     if isinstance(model, ObliqueEnsemble):
         return _off_hyperplanes(model, X)
     certain = np.zeros(len(X), dtype=np.bool_)
@@ -218,6 +215,19 @@ def _certain(model: Model, X: Floats, scores: Floats, label: Ints) -> Bools:
         value, error = _network_error(layers, X[rows])
         certain[rows] = (value >= error + slack).all(axis=1)
     return certain
+
+
+def _decided(model: TreeEnsemble, X: Floats, label: Ints) -> Bools:
+    """True where the leaves prove the label, whatever the order in which the original adds them up."""
+    decided = np.zeros(len(X), dtype=np.bool_)
+    terms = model.value[model.apply(X)]  # (rows, trees, scores)
+    for target in np.unique(label):
+        rows = label == target
+        of = terms[rows]
+        margins = tree_margins(model, int(target), of=of.reshape(-1, of.shape[2]))
+        sums = margins.base + margins.value.reshape(*of.shape[:2], -1).sum(axis=1)
+        decided[rows] = (sums >= margins.slack).all(axis=1)
+    return decided
 
 
 def _network_error(layers: tuple[Affine, ...], X: Floats) -> tuple[Floats, Floats]:

@@ -17,6 +17,7 @@ from elbowroom.errors import UnsupportedModel
 from elbowroom.importers.inputs import Columns
 from elbowroom.importers.preprocessing import Preprocessing
 from elbowroom.importers.recognise import find_known, key_of, refuse_overrides
+from elbowroom.importers.refusals import REFUSED, refusal
 from elbowroom.models.base import Model
 from elbowroom.problem.labels import Category
 
@@ -88,6 +89,7 @@ _TORCH = Entry(
     frozenset({"forward", "extra_repr", "reset_parameters", "_get_name", "_version", "__constants__", "__setstate__"})
     | {"_load_from_state_dict", "_save_to_state_dict", "train", "eval", "__dir__", "__len__"},
 )
+_WRAPPER = Entry("sklearn_search", "unfold_wrapper")
 
 READERS: dict[tuple[str, str], Entry] = {
     ("sklearn", "LogisticRegression"): Entry("sklearn_linear", "read_logistic"),
@@ -110,6 +112,19 @@ READERS: dict[tuple[str, str], Entry] = {
     ("xgboost", "XGBRFClassifier"): Entry("xgboost_models", "read_classifier"),
     ("xgboost", "Booster"): Entry("xgboost_models", "read_booster"),
     ("elbowroom", "XGBoostFile"): Entry("xgboost_files", "read_file"),
+    ("sklearn", "SVC"): Entry("sklearn_vectors", "read_vectors"),
+    ("sklearn", "NuSVC"): Entry("sklearn_vectors", "read_vectors"),
+    ("sklearn", "FixedThresholdClassifier"): Entry("sklearn_thresholds", "read_fixed_threshold"),
+    ("sklearn", "TunedThresholdClassifierCV"): Entry("sklearn_thresholds", "read_tuned_threshold"),
+    ("sklearn", "OneVsRestClassifier"): Entry("sklearn_one_vs_rest", "read_one_vs_rest"),
+    ("sklearn", "BaggingClassifier"): Entry("sklearn_bagging", "read_bagging"),
+    ("sklearn", "AdaBoostClassifier"): Entry("sklearn_adaboost", "read_adaboost"),
+    ("sklearn", "VotingClassifier"): Entry("sklearn_voting", "read_voting"),
+    ("sklearn", "CalibratedClassifierCV"): Entry("sklearn_calibrated", "read_calibrated"),
+    ("sklearn", "StackingClassifier"): Entry("sklearn_stacking", "read_stacking"),
+    ("imblearn", "BalancedRandomForestClassifier"): _FOREST,
+    ("imblearn", "BalancedBaggingClassifier"): Entry("sklearn_bagging", "read_bagging"),
+    ("imblearn", "RUSBoostClassifier"): Entry("sklearn_adaboost", "read_adaboost"),
     ("obliquetree", "Classifier"): Entry("obliquetree_trees", "read_classifier"),
     ("sklearn", "LinearRegression"): _LINEAR_VALUES,
     ("sklearn", "Ridge"): _LINEAR_VALUES,
@@ -157,14 +172,13 @@ READERS: dict[tuple[str, str], Entry] = {
 # Containers: ``unfold(model, preprocessing) -> (inner model, longer preprocessing)``.
 UNFOLDERS: dict[tuple[str, str], Entry] = {
     ("sklearn", "Pipeline"): Entry("sklearn_pipeline", "unfold_pipeline"),
-}
-
-# Wrappers whose inside could be read on its own: the attribute that holds it.
-_INSIDES = {
-    "GridSearchCV": "best_estimator_",
-    "RandomizedSearchCV": "best_estimator_",
-    "HalvingGridSearchCV": "best_estimator_",
-    "HalvingRandomSearchCV": "best_estimator_",
+    ("imblearn", "Pipeline"): Entry("sklearn_pipeline", "unfold_pipeline"),
+    ("sklearn", "GridSearchCV"): _WRAPPER,
+    ("sklearn", "RandomizedSearchCV"): _WRAPPER,
+    ("sklearn", "HalvingGridSearchCV"): _WRAPPER,
+    ("sklearn", "HalvingRandomSearchCV"): _WRAPPER,
+    ("sklearn", "FrozenEstimator"): _WRAPPER,
+    ("sklearn", "SelfTrainingClassifier"): _WRAPPER,
 }
 
 
@@ -175,13 +189,9 @@ def supported_models() -> tuple[str, ...]:
 
 def reader_of(model: object) -> Entry:
     """The reader of a model, by its class or the known class it inherits from without overriding anything."""
-    known = find_known(model, READERS)
-    if known is None:
-        name = type(model).__name__
-        cure = f"; give its .{_INSIDES[name]} instead" if name in _INSIDES else ""
-        raise UnsupportedModel(
-            f"{type(model).__module__}.{name} cannot be read exactly{cure}. Supported: {', '.join(supported_models())}"
-        )
+    known = find_known(model, READERS.keys() | REFUSED.keys())
+    if known is None or key_of(known) in REFUSED:
+        raise UnsupportedModel(refusal(model))
     entry = READERS[key_of(known)]
     refuse_overrides(model, known, entry.may)
     return entry

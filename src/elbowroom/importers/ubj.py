@@ -1,4 +1,4 @@
-"""Universal Binary JSON, read with every length checked: the form in which XGBoost saves its models.
+"""Universal Binary JSON, the form in which XGBoost saves its models: written, and read with every length checked.
 
 A value is a marker byte and its content; numbers are big endian; ``[$d#l`` starts an array of 4-byte floats whose count
 is a 4-byte integer. Such arrays become NumPy arrays, everything else plain Python values.
@@ -27,7 +27,7 @@ _NUMBERS: Final[dict[bytes, np.dtype[Any]]] = {
 }
 _WHOLE: Final = b"iUIlL"
 _CONSTANTS: Final = {b"T": True, b"F": False, b"Z": None}
-_NATIVE: Final = {"i": np.int64, "u": np.int64, "f": np.float64}
+_MARKERS: Final = {np.dtype(kind.str.replace(">", "<")): marker for marker, kind in _NUMBERS.items()}
 
 
 def decode(data: bytes) -> Any:
@@ -37,6 +37,34 @@ def decode(data: bytes) -> Any:
     if reader.at != len(data):
         raise reader.damaged(f"{len(data) - reader.at} bytes follow the end of the model")
     return value
+
+
+def encode(value: Any) -> bytes:
+    """The bytes of a document of objects, lists, texts, whole numbers, floats and NumPy arrays (as arrays of one kind)."""
+    match value:
+        case dict():
+            return b"{" + b"".join(_text(key) + encode(item) for key, item in value.items()) + b"}"
+        case list():
+            return b"[#" + _count(len(value)) + b"".join(encode(item) for item in value)
+        case str():
+            return b"S" + _text(value)
+        case int():
+            return b"L" + value.to_bytes(8, "big", signed=True)
+        case float():
+            return b"D" + np.array(value, ">f8").tobytes()
+        case np.ndarray():
+            head = b"[$" + _MARKERS[value.dtype] + b"#" + _count(len(value))
+            return head + value.astype(value.dtype.newbyteorder(">")).tobytes()
+    raise TypeError(f"a {type(value).__name__} has no place in such a document")
+
+
+def _count(number: int) -> bytes:
+    return encode(number)
+
+
+def _text(text: str) -> bytes:
+    raw = text.encode("utf-8")
+    return _count(len(raw)) + raw
 
 
 class _Reader:
@@ -114,8 +142,7 @@ class _Reader:
         kind, count = self.head(depth)
         if kind is not None and kind in _NUMBERS and count is not None:
             form = _NUMBERS[kind]
-            array = np.frombuffer(self.take(count * form.itemsize), form)
-            return array.astype(_NATIVE[form.kind])  # float32 to float64 and back is exact
+            return np.frombuffer(self.take(count * form.itemsize), form).astype(form.newbyteorder("="))
         found: list[Any] = []
         while not self.ended(len(found), count, b"]"):
             found.append(self.value(kind or self.take(1), depth))

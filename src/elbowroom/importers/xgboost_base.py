@@ -8,21 +8,15 @@ what it predicts then is the base.
 
 from __future__ import annotations
 
-import json
-from importlib.util import find_spec
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from elbowroom.importers.xgboost_document import Learner
+from elbowroom.importers.xgboost_library import has_library, load
 from elbowroom.importers.xgboost_tree import Singles
 
 _PROBABILITIES: Final = ("binary:logistic", "reg:logistic")
-
-
-def has_library() -> bool:
-    """True if xgboost can be asked."""
-    return find_spec("xgboost") is not None
 
 
 def base_margins(learner: Learner) -> tuple[Singles, float]:
@@ -40,38 +34,9 @@ def base_margins(learner: Learner) -> tuple[Singles, float]:
 def _of_the_library(learner: Learner) -> Singles:
     import xgboost
 
+    booster = xgboost.Booster()
+    load(booster, learner, without_leaves=True)
+    row = np.zeros((1, learner.width), np.float32)
     with xgboost.config_context(verbosity=0):
-        booster = xgboost.Booster()
-        booster.load_model(bytearray(json.dumps(_without_leaves(learner), default=_plain).encode()))
-        row = np.zeros((1, learner.width), np.float32)
         asked = booster.predict(xgboost.DMatrix(row), output_margin=True, validate_features=False)
     return np.asarray(asked, dtype=np.float32).reshape(learner.outputs)
-
-
-def _without_leaves(learner: Learner) -> dict[str, Any]:
-    """The document of the model with its first round alone, in which every leaf is 0."""
-    booster = dict(learner.raw["learner"]["gradient_booster"])
-    if learner.weights is not None:
-        booster["model"] = {**booster["model"], "weights": [0.0] * learner.weights.size}
-    else:
-        count = int(learner.rounds[learner.rounds > 0][0])
-        holder = booster
-        if learner.weight_drop is not None:
-            holder = booster["gbtree"] = dict(booster["gbtree"])
-            booster["weight_drop"] = [1.0] * count
-        model = holder["model"] = dict(holder["model"])
-        model["trees"] = [_zero(tree) for tree in model["trees"][:count]]
-        model["tree_info"] = model["tree_info"][:count]
-        model["iteration_indptr"] = [0, count]
-        model["gbtree_model_param"] = {**model["gbtree_model_param"], "num_trees": str(count)}
-    return {**learner.raw, "learner": {**learner.raw["learner"], "gradient_booster": booster}}
-
-
-def _zero(tree: dict[str, Any]) -> dict[str, Any]:
-    values = ("split_conditions", "base_weights", "leaf_weights")
-    return {key: [0.0] * len(value) if key in values else value for key, value in tree.items()}
-
-
-def _plain(array: Any) -> list[Any]:
-    plain: list[Any] = array.tolist()
-    return plain

@@ -5,6 +5,7 @@ Nothing that is read here has been handed to the library yet: indices and length
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Final
@@ -17,6 +18,8 @@ from elbowroom.importers.xgboost_tree import MOST_NODES, MOST_OUTPUTS, WIDEST, S
 from elbowroom.numerics import Ints
 from elbowroom.visible import brief
 
+_NUMBER: Final = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,40})?([eE][-+]?[0-9]{1,4})?")
+CATEGORY_KINDS: Final = {9: "i1", 10: "u1", 11: "i2", 13: "i4", 15: "i8"}  # how whole numbers are stored, by their sign
 OLDEST: Final = (2, 1)  # the oldest release whose arithmetic was compared with ours
 
 
@@ -72,8 +75,10 @@ def parse(document: Any) -> Learner:
         "targets": targets, "base_score": _base_score(param, outputs), "names": _per_column(learner, "feature_names", width),
         "types": _per_column(learner, "feature_types", width), "attributes": attributes, "raw": document,
     }  # fmt: skip
+    _check_objective(learner.part("objective"), outputs)
     match kind:
         case "gblinear":
+            booster.part("model").count("boosted_rounds", MOST_NODES)
             flat = singles(booster.part("model"), "weights", (width + 1) * outputs)
             if not np.isfinite(flat).all():
                 raise booster.damaged("has weights that are not finite")
@@ -89,13 +94,25 @@ def parse(document: Any) -> Learner:
     raise UnsupportedModel(f"booster {brief(repr(kind))} of XGBoost is not known here; gbtree, dart and gblinear are")
 
 
+def _check_objective(objective: Part, outputs: int) -> None:
+    """Texts, and groups of texts, one of which may repeat the number of classes."""
+    for key, value in objective.value.items():
+        if isinstance(value, str):
+            continue
+        if not isinstance(value, dict) or not all(isinstance(text, str) for text in value.values()):
+            raise objective.damaged(f"has a {brief(repr(key))} that is no group of texts")
+        if key == "softmax_multiclass_param" and objective.part(key).count("num_class", MOST_OUTPUTS) != outputs:
+            raise objective.damaged(f"is for another number of classes than {outputs}")
+
+
 def _base_score(param: Part, outputs: int) -> Singles:
     """One number, or (from 3.1 on) a list with one per score."""
     text = param.text("base_score")
-    try:
-        found = np.array([float(part) for part in text.removeprefix("[").removesuffix("]").split(",")], np.float32)
-    except ValueError:
-        raise param.damaged(f"has the base_score {brief(repr(text))}, which is no number") from None
+    inside = text[1:-1] if text[:1] == "[" and text[-1:] == "]" else text
+    if not all(_NUMBER.fullmatch(part) for part in inside.split(",")):
+        raise param.damaged(f"has the base_score {brief(repr(text))}, which is no number")
+    with np.errstate(over="ignore"):
+        found = np.array([float(part) for part in inside.split(",")], np.float64).astype(np.float32)
     if found.size not in (1, outputs) or not np.isfinite(found).all():
         raise param.damaged(f"has the base_score {brief(repr(text))} for {outputs} scores")
     return np.broadcast_to(found, (outputs,)).copy()
@@ -119,7 +136,9 @@ def _forest(model: Part, width: int, outputs: int) -> dict[str, Any]:
     if not len(rounds) or rounds[0] != 0 or rounds[-1] != len(parts) or (np.diff(rounds) < 0).any():
         raise model.damaged("has rounds that do not end with its trees")
     trees, nodes = [], 0
-    for part, of in zip(parts, group.tolist(), strict=True):
+    for number, (part, of) in enumerate(zip(parts, group.tolist(), strict=True)):
+        if part.count("id", len(parts)) != number:  # the library puts a tree where its number says
+            raise part.damaged(f"has the number {part.part('id').value}")
         trees.append(read_tree(part, width, outputs, of))
         nodes += len(trees[-1].feature) * trees[-1].value.shape[1]
         if nodes > MOST_NODES:
@@ -132,24 +151,50 @@ def _categories(model: Part, width: int) -> dict[int, tuple[str | int, ...]]:
     found: dict[int, tuple[str | int, ...]] = {}
     if not model.has("cats"):
         return found
-    columns = list(model.part("cats").parts("enc"))
+    stored = model.part("cats")
+    columns = list(stored.parts("enc"))
     if len(columns) not in (0, width):
-        raise model.damaged(f"stores categories of {len(columns)} columns out of {width}")
+        raise stored.damaged(f"has categories of {len(columns)} columns out of {width}")
     for j, column in enumerate(columns):
-        if not column.has("offsets"):
-            values = column.indices("values", None, -(2**62), 2**62)
-            found[j] = tuple(values.tolist())
-            continue
-        ends = column.indices("offsets", None, 0)
-        data = bytes((column.indices("values", None, -128, 255) & 0xFF).astype(np.uint8))
-        if ends.size and (ends[0] != 0 or ends[-1] != len(data) or (np.diff(ends) < 0).any()):
-            raise column.damaged("has texts that do not fit to their lengths")
-        try:
-            texts = tuple(data[a:b].decode("utf-8") for a, b in pairwise(ends.tolist()))
-        except UnicodeDecodeError:
-            raise column.damaged("has a category that is not UTF-8") from None
+        texts = (
+            _texts(column) if column.has("offsets") else tuple(column.indices("values", None, -(2**62), 2**62).tolist())
+        )
+        if len(set(texts)) != len(texts):
+            raise column.damaged("has a category twice")
         if texts:
             found[j] = texts
-    if any(len(set(values)) != len(values) for values in found.values()):
-        raise model.damaged("has a category twice")
+    sizes = [len(found.get(j, ())) for j in range(len(columns))]
+    ends = np.cumsum([0, *sizes] if columns else [], dtype=np.int64)
+    order = [i for j in range(len(columns)) for i in _sorted_places(found.get(j, ()))]
+    whole = np.array_equal(stored.indices("feature_segments", len(ends), 0), ends)
+    if not whole or stored.indices("sorted_idx", len(order), 0).tolist() != order:
+        raise stored.damaged("has an order that does not fit to its categories")
     return found
+
+
+def _sorted_places(labels: tuple[Any, ...]) -> list[int]:
+    return sorted(range(len(labels)), key=labels.__getitem__)
+
+
+def _whole_numbers(column: Part) -> tuple[int, ...]:
+    kind = CATEGORY_KINDS.get(column.count("type", 100))
+    if kind is None:
+        raise column.damaged(f"has categories of the kind {column.value['type']}, which is not known here")
+    limits = np.iinfo(kind)
+    return tuple(column.indices("values", None, limits.min, limits.max).tolist())
+
+
+def _texts(column: Part) -> tuple[str, ...]:
+    """Texts as their bytes, one after the other, and where each one ends."""
+    ends = column.indices("offsets", None, 0)
+    data = bytes((column.indices("values", None, -128, 255) & 0xFF).astype(np.uint8))
+    if (ends.size == 0 and data) or (
+        ends.size and (ends[0] != 0 or ends[-1] != len(data) or (np.diff(ends) < 0).any())
+    ):
+        raise column.damaged("has texts that do not fit to their lengths")
+    if not data.isascii():  # the library keeps as many bytes as a text has letters
+        raise UnsupportedModel(
+            "this release of XGBoost does not store categories with letters beyond ASCII whole; rename them (for example to "
+            "'cafe') and fit again"
+        )
+    return tuple(data[a:b].decode("ascii") for a, b in pairwise(ends.tolist()))

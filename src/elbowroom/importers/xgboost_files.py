@@ -1,7 +1,7 @@
 """XGBoost models in files, .json and .ubj: read by checked readers, and only then handed to the library.
 
-Nothing in such a file is run. Where xgboost is installed, it loads the same bytes, and its own predict is what the parsed
-copy is compared with and what the promise is about. Where it is not, the copy is compared with a plain evaluation of the
+Nothing in such a file is run. Where xgboost is installed, it loads what was read (see `xgboost_library`), and its own
+predict is what the parsed copy is compared with and what the promise is about. Where it is not, the copy is compared with a plain evaluation of the
 file's arrays, and the name of the model says so.
 
 A file that was saved by a classifier is asked as the classifier is (trees up to the best round); any other one as a
@@ -25,8 +25,9 @@ from elbowroom.importers import xgboost_models as models
 from elbowroom.importers.inputs import Columns
 from elbowroom.importers.preprocessing import Preprocessing
 from elbowroom.importers.ubj import decode
-from elbowroom.importers.xgboost_base import base_margins, has_library
+from elbowroom.importers.xgboost_base import base_margins
 from elbowroom.importers.xgboost_document import Learner, parse
+from elbowroom.importers.xgboost_library import has_library, load
 from elbowroom.importers.xgboost_tree import Singles
 from elbowroom.importers.xgboost_trees import leaf_values, left_of
 from elbowroom.models.base import Decision, Model
@@ -46,7 +47,7 @@ def holds_xgboost(data: bytes) -> bool:
 
 
 class XGBoostFile:
-    """A model in a .json or .ubj file; ``library`` is what xgboost made of the same bytes, or None without xgboost."""
+    """A model in a .json or .ubj file; ``library`` is what xgboost made of it, or None without xgboost."""
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
@@ -55,7 +56,7 @@ class XGBoostFile:
             self.learner = parse(document(data))
             self.classifier = _saved_by_classifier(self.learner)
             models.rule_of(self.learner, self.classifier)
-            self.library = _loaded(data, self.classifier) if has_library() else None
+            self.library = _loaded(self.learner, self.classifier) if has_library() else None
         except InputError as error:
             raise InputError(f"{path}: {error}") from None
         except UnsupportedModel as error:
@@ -104,16 +105,11 @@ def _saved_by_classifier(learner: Learner) -> bool:
     return True
 
 
-def _loaded(data: bytes, classifier: bool) -> Any:
+def _loaded(learner: Learner, classifier: bool) -> Any:
     import xgboost
 
     model = xgboost.XGBClassifier() if classifier else xgboost.Booster()
-    try:
-        with xgboost.config_context(verbosity=0):
-            model.load_model(bytearray(data))
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
-        reason = brief(str(error).partition("Stack trace")[0])
-        raise InputError(f"xgboost {xgboost.__version__} itself cannot load this model ({reason})") from None
+    load(model, learner)
     return model
 
 

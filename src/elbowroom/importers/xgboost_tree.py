@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from elbowroom.importers.document import Part
+from elbowroom.importers.document import LARGEST_INDEX, Part
 from elbowroom.numerics import Bools, Ints
 
 Singles = npt.NDArray[np.float32]
@@ -48,6 +48,7 @@ class Tree:
 def read_tree(part: Part, width: int, outputs: int, group: int) -> Tree:
     param = part.part("tree_param")
     nodes = param.count("num_nodes", MOST_NODES)
+    param.count("num_deleted", nodes)
     size = max(param.count("size_leaf_vector", MOST_OUTPUTS, 1), 1)
     if size not in (1, outputs) or param.count("num_feature", WIDEST) != width:
         raise part.damaged(f"has leaves of {size} numbers or another width, in a model of {outputs} scores")
@@ -56,6 +57,8 @@ def read_tree(part: Part, width: int, outputs: int, group: int) -> Tree:
     number = np.full(nodes, -1, np.int64)
     number[order] = np.arange(order.size)
     leaf = left[order] < 0
+    if size == 1 and (right[order][leaf] != -1).any():
+        raise part.damaged("has a leaf with a right child")
     feature = np.where(leaf, -1, part.indices("split_indices", nodes)[order])
     if (feature >= width).any() or (feature[~leaf] < 0).any():
         raise part.damaged(f"splits at column {feature.max()}; the model has {width}")
@@ -69,14 +72,14 @@ def read_tree(part: Part, width: int, outputs: int, group: int) -> Tree:
         if part.has(key) or size == 1:
             part.numbers(key, nodes)
     part.numbers("base_weights", nodes * size)
-    part.indices("parents", nodes)
+    _check_parents(part, part.indices("parents", nodes), left, right, order)
     sets = {int(number[node]): codes for node, codes in _sets(part, nodes).items() if number[node] >= 0}
     sets = {node: codes for node, codes in sets.items() if not leaf[node]}
     if set(np.flatnonzero(by_set).tolist()) != sets.keys():
         raise part.damaged("has splits by categories that do not fit to its lists of categories")
     return Tree(
         feature=feature, threshold=threshold,
-        left=np.where(leaf, -1, number[left[order]]), right=np.where(leaf, -1, number[right[order]]),
+        left=np.where(leaf, -1, number[left[order]]), right=np.where(leaf, -1, number[np.where(leaf, 0, right[order])]),
         default_left=part.indices("default_left", nodes, 0, 1)[order].astype(bool),
         value=np.where(leaf[:, None], value, np.float32(0)), group=group, sets=sets,
     )  # fmt: skip
@@ -99,6 +102,17 @@ def _order(part: Part, left: Ints, right: Ints) -> Ints:
         inner = level[left[level] >= 0]
         level = np.stack([left[inner], right[inner]], axis=1).ravel()
     return np.concatenate(levels)
+
+
+def _check_parents(part: Part, parents: Ints, left: Ints, right: Ints, order: Ints) -> None:
+    """Not used here, but the library does follow them. The root's is a sign that it has none."""
+    inner = order[left[order] >= 0]
+    if (
+        parents[0] not in (-1, LARGEST_INDEX)
+        or (parents[left[inner]] != inner).any()
+        or (parents[right[inner]] != inner).any()
+    ):
+        raise part.damaged("has parents that do not fit to their children")
 
 
 def _vectors(part: Part, right: Ints, order: Ints, nodes: int, size: int) -> Singles:

@@ -1,7 +1,8 @@
 """What all parsed models share: class labels, the rule that turns scores into a label, and a fingerprint.
 
-A model computes K scores. K = 1 (binary): the sign of the score decides. K >= 2: the first largest score wins. A regressor
-has one score and no classes: what it predicts is the score, or a function of it (see `values`).
+A model computes K scores. K = 1 (binary): the sign of the score decides, or whether it reaches a threshold. K >= 2: the
+first largest score wins. A regressor has one score and no classes: what it predicts is the score, or a function of it (see
+`values`).
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ Label: TypeAlias = Hashable
 class Decision(Enum):
     """How scores become a class."""
 
-    POSITIVE = "second class iff score > 0"
-    NONNEGATIVE = "second class iff score >= 0"
+    POSITIVE = "second class iff score > threshold"
+    NONNEGATIVE = "second class iff score >= threshold"
     ARGMAX = "first class with the largest score"
     VALUE = "no class: the score is the predicted value, or a growing function of it"
 
@@ -60,6 +61,8 @@ class ModelInfo:
     fused_products: bool = False  # contributions are rounded products that the original may add without that rounding
     ties_last: bool = False  # scores that are equal after the last sum (or one that is 0) tie all the same
     single: bool = False  # probabilities, or values through a link, are computed in float32
+    threshold: float = 0.0  # what the only score of a binary decision is compared with
+    shows_scores: bool = True  # False: the original's decision_function, if any, is another number than the scores
 
     def __post_init__(self) -> None:
         values = (Link.IDENTITY, Link.EXPONENTIAL, Link.EXPONENTIAL_MINUS_ONE)
@@ -104,9 +107,9 @@ class ModelInfo:
         """Class indices for an (m, K) array of scores; a regressor has none."""
         match self.decision:
             case Decision.POSITIVE:
-                return np.asarray(scores[:, 0] > 0, dtype=np.int64)
+                return np.asarray(scores[:, 0] > self.threshold, dtype=np.int64)
             case Decision.NONNEGATIVE:
-                return np.asarray(scores[:, 0] >= 0, dtype=np.int64)
+                return np.asarray(scores[:, 0] >= self.threshold, dtype=np.int64)
             case Decision.ARGMAX:
                 return np.asarray(np.argmax(scores, axis=1), dtype=np.int64)
             case Decision.VALUE:
@@ -134,7 +137,7 @@ def fingerprint_of(info: ModelInfo, *arrays: npt.NDArray[np.generic]) -> str:
     digest = hashlib.sha256()
     names = info.names if info.own_names else tuple(f"x{i}" for i in range(info.n_features))
     head = (names, tuple(repr(label) for label in info.classes), info.decision.name, info.link.name)
-    digest.update(repr(head).encode())
+    digest.update(repr(head if info.threshold == 0.0 else (*head, info.threshold)).encode())
     for array in arrays:
         plain = np.ascontiguousarray(array)
         digest.update(f"{plain.dtype.str}{plain.shape}".encode())

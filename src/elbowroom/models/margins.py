@@ -106,7 +106,8 @@ def contrast(info: ModelInfo, target: int, probability: Need) -> Contrast:
     eps = EPS32 if info.single else EPS
     if info.decision is not Decision.ARGMAX:
         sign = 1.0 if target == 1 else -1.0
-        threshold, tie, slack = 0.0, (info.decision is Decision.NONNEGATIVE) == (target == 1), info.evaluation_error
+        tie, slack = (info.decision is Decision.NONNEGATIVE) == (target == 1), info.evaluation_error
+        threshold = sign * info.threshold + 0.0
         if probability is not None:
             # p_t >= tau  <=>  sign * score >= log(tau / (1 - tau)); the computed p is off by a few roundings,
             # which a slack of 8 eps / (tau (1 - tau)) in the score outweighs.
@@ -162,10 +163,14 @@ def tree_margins(
     c = contrast(model.info, target, probability)
     leaves = model.leaves
     n_trees, digits = leaves.n_trees, DIGITS32 if model.single else DIGITS
-    threshold = c.threshold * model.divisor
+    threshold, ties = c.threshold * model.divisor, c.tie_is_good
     if probability is not None and model.info.link is Link.IDENTITY:
         parts = np.concatenate([leaves.value[:, target], model.base[target : target + 1]])
         threshold = np.array([least_sum(float(t), model.divisor, parts, n_trees + 2, digits) for t in c.threshold])
+    elif probability is None and model.info.threshold != 0.0:
+        parts = np.concatenate([leaves.value[:, 0], model.base])
+        needed = _needed_sum(model.info, target, model.divisor, parts, n_trees + 2, digits)
+        threshold, ties = np.array([needed]), (True,)
     biggest = np.zeros(len(threshold))
     for k in range(n_trees):
         rows = np.abs(leaves.value[leaves.offsets[k] : leaves.offsets[k + 1]]) @ np.abs(c.matrix).T
@@ -196,13 +201,28 @@ def tree_margins(
             digits=digits,
         )
         rounding = 2 * gamma(n_trees + 8, EPS32 if model.single else EPS) * float(biggest[j]) + after
-        rule = row_rule(parts_j, rounding, after, steps, c.tie_is_good[j])
+        rule = row_rule(parts_j, rounding, after, steps, ties[j])
         inexact = rule.inexact(contributions[:, used])
         base[j] = without[j] - rule.threshold
         strict.value[inexact, j] -= rule.caution
         hopeful.value[inexact, j] += rule.hope
         strict.slack[j], hopeful.slack[j] = rule.slack, rule.hopeful_slack
     return strict
+
+
+def _needed_sum(info: ModelInfo, target: int, divisor: float, parts: Floats, terms: int, digits: int) -> float:
+    """What a sum (or, for the first class, its negative) must reach where the label compares a mean with a threshold.
+
+    The second class: the smallest sum whose computed mean is on its side. The first: minus the largest sum whose mean is not;
+    sums that need no rounding have none between the two, so that a tie is good on both sides.
+    """
+    reached = info.threshold if info.decision is Decision.NONNEGATIVE else float(next_up(info.threshold))
+    least = least_sum(reached, divisor, parts, terms, digits)
+    if target == 1:
+        return least
+    quantum = smallest_quantum(np.append(parts, least))
+    on_grid = quantum > 0 and sums_are_exact(np.append(parts, least), terms, digits)
+    return -(least - quantum) if on_grid else -float(next_down(least))
 
 
 def least_sum(probability: float, divisor: float, parts: Floats, terms: int, digits: int = DIGITS) -> float:

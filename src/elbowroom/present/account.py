@@ -3,7 +3,7 @@ from this alone, so that they cannot disagree."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from fractions import Fraction
 from typing import Final
@@ -80,7 +80,7 @@ class Line:
     open_above: bool = False
 
     def with_unit(self, text: str) -> str:
-        return f"{text} {self.unit}" if self.unit else text
+        return f"{text} {self.unit}" if self.unit and text != MISSING else text
 
     @property
     def range_text(self) -> str:
@@ -141,7 +141,8 @@ def account_of(region: Region) -> Account:
         g = int(space.group_of[f])
         if g < 0:
             absent = feature.name in region.missing
-            lines.append(_absent(feature) if absent else _single(region, f, feature, rounded))
+            line = _absent(feature) if absent else _single(region, f, feature, rounded)
+            lines.append(_filled(line) if feature.name in region.filled else line)
         elif g not in told:
             told.add(g)
             lines.append(_category(region, g))
@@ -201,6 +202,18 @@ def _absent(feature: Feature) -> Line:
         named(feature.name), "", Sort.NUMBER, MISSING, MISSING, MISSING, MISSING,
         changed=False, moving=False, factual_inside=True, note="stays missing", absent=True,
     )  # fmt: skip
+
+
+def _filled(line: Line) -> Line:
+    """A number that is missing in the row, and given in every point of the region."""
+    return replace(
+        line,
+        factual=MISSING,
+        changed=True,
+        factual_inside=False,
+        extent=None,
+        said=Said(MISSING, line.with_unit(line.center), ()),
+    )
 
 
 def _is_open(region: Region, f: int) -> tuple[bool, bool]:

@@ -57,7 +57,8 @@ def same_file(answer: Region | NoRegion, digest: str) -> list[Finding]:
 
 def derived(answer: Region | NoRegion, explainer: Explainer, is_it: bool) -> list[Finding]:
     """What the file says of the model and of its label (or value) for the factual, against what the model says."""
-    model, factual = explainer.model, answer.factual_values[None]  # 0 in place of what is missing
+    explainer, factual = _about_the_row(answer, explainer)
+    model = explainer.model
     with np.errstate(over="ignore", invalid="ignore"):  # the factual is the file's own
         read = model.info.says(model.scores(factual))[0]
         asked = explainer.predict(factual).reshape(-1)[0]
@@ -83,6 +84,15 @@ def derived(answer: Region | NoRegion, explainer: Explainer, is_it: bool) -> lis
     else:
         findings.append(Finding(False, f"the model is {model.info.source}, the file calls it {answer.source!r:.200}"))
     return findings
+
+
+def _about_the_row(answer: Region | NoRegion, explainer: Explainer) -> tuple[Explainer, Floats]:
+    """Who speaks about the row itself, which lacks also what the region fills in, and the row with 0 in place of that."""
+    filled = answer.filled if isinstance(answer, Region) else ()
+    lacking = tuple(name for name in answer.space.names if name in {*answer.missing, *filled})
+    factual = answer.factual_values.copy()
+    factual[[answer.space.position[name] for name in lacking]] = 0.0
+    return explainer.for_missing(lacking), factual[None]
 
 
 def question_of(answer: Region | NoRegion, explainer: Explainer) -> RecourseProblem:

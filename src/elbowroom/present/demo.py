@@ -113,6 +113,7 @@ def german_story() -> Story:
         frame,
         immutable=["age", "checking account", "credit history", "residence since", "existing credits"],
         decreasing=["credit amount"],
+        numeric=["credit amount"],
         one_hot=groups,
         bounds={"duration": (12, None)},
         weights={"savings": 0.25, "housing": 2.0},  # saving up is easier than buying a home

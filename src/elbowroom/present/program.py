@@ -86,6 +86,7 @@ def _report_through(err: Sink) -> None:
         file: TextIO | None = None,
         line: str | None = None,
     ) -> None:
-        err.line(f"warning: {category.__name__}: {message}")
+        what = "note" if category.__name__ == "ElbowroomWarning" else f"warning: {category.__name__}"
+        err.line(f"{what}: {message}")
 
     warnings.showwarning = show

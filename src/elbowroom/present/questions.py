@@ -75,10 +75,10 @@ def read_question(
         raise InputError(f"--row {row}: {data_path} has {len(table)} rows; the last one is {len(table) - 1}")
     learnt = table if reference is None else load_table(reference, large=large_table)
     names = columns_of(model, _categories_in(learnt)).as_written(learnt.columns)
+    frame = feature_columns(learnt, names, labels or [], reference or data_path)
     asked = feature_columns(
         table, names, [name for name in labels or [] if name in set(map(str, table.columns))], data_path
     )
-    frame = feature_columns(learnt, names, labels or [], reference or data_path)
     space = Space.from_frame(
         frame,
         categorical=[str(frame.columns[j]) for j in categorical_of(model)],

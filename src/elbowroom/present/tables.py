@@ -40,6 +40,8 @@ def _csv(data: bytes, path: Path, large: bool) -> pd.DataFrame:
             warnings.simplefilter("error", pd.errors.ParserWarning)
             table = pd.read_csv(io.BytesIO(data), index_col=False)  # else a surplus first field becomes the row's name
         _refuse_repeated(data, path)
+        if len(table.columns) and bool(table.iloc[:, -1].isna().any()):
+            _refuse_short(data, path)
         return table
     except pd.errors.ParserWarning:
         raise InputError(
@@ -59,6 +61,18 @@ def _refuse_repeated(data: bytes, path: Path) -> None:
         if name in seen:
             raise InputError(f"{path}: two columns are called {name!r}; give each its own name")
         seen.add(name)
+
+
+def _refuse_short(data: bytes, path: Path) -> None:
+    """pandas fills up rows that end too early; that a value is missing has to be said by an empty field."""
+    lines = io.TextIOWrapper(io.BytesIO(data), encoding="utf-8-sig", newline="")
+    rows = (fields for fields in csv.reader(lines) if fields)  # a blank line is no row
+    width = len(next(rows, []))
+    for number, fields in enumerate(rows):
+        if len(fields) < width:
+            raise InputError(
+                f"{path}: row {number} has {len(fields)} fields, the header {width}; leave a field empty where a value is missing"
+            )
 
 
 def _first_lines(data: bytes) -> list[bytes]:

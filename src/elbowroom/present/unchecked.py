@@ -11,9 +11,9 @@ from elbowroom.present.numbers import below, percent_up
 from elbowroom.present.text import among, within
 from elbowroom.result import NoRegion, Region, Status
 
-OF_FEATURE = ("kind", "lower", "upper", "immutable", "direction", "scale", "weight", "missing")
+OF_FEATURE = ("kind", "lower", "upper", "immutable", "direction", "scale", "weight", "missing", "typical")
 QUESTION = (
-    *("factual", "missing", "target", "certificate.target", "room", "rules", "distance_norm"),
+    *("factual", "missing", "filled", "target", "certificate.target", "room", "rules", "distance_norm"),
     *(f"space.features.{name}" for name in OF_FEATURE),
     *(f"space.groups.{name}" for name in ("members", "weight", "labels", "pandas_category")),
 )

@@ -27,6 +27,7 @@ class Feature:
     weight: float = 1.0
     unit: str | None = None
     missing: Missing | str = Missing.KEEP
+    typical: float | None = None  # what a missing value is filled with at no price; needed where it may be filled
 
     def __post_init__(self) -> None:
         set_field = object.__setattr__
@@ -41,6 +42,10 @@ class Feature:
             set_field(self, what, parse_enum(enum, getattr(self, what), f"feature {self.name!r}: {what}"))
         for what in ("lower", "upper", "scale", "weight"):
             set_field(self, what, number(getattr(self, what), f"feature {self.name!r}: {what}"))
+        if self.typical is not None:
+            set_field(self, "typical", number(self.typical, f"feature {self.name!r}: typical"))
+            if not math.isfinite(self.typical):
+                raise InputError(f"feature {self.name!r}: typical={self.typical} must be a finite number")
         if self.kind is Kind.BINARY:
             set_field(self, "lower", max(self.lower, 0.0))
             set_field(self, "upper", min(self.upper, 1.0))

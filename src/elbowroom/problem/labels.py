@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Iterable, Sequence
 from typing import TypeAlias
 
@@ -143,6 +142,4 @@ def similar(value: object, labels: Sequence[Category]) -> str:
 
 def is_whole(values: Floats) -> bool:
     """Whole numbers only, and small enough that not every float is one."""
-    return bool(((values == np.floor(values)) & (np.abs(values) < 2.0**53)).all()) and math.isfinite(
-        float(values.sum())
-    )
+    return bool(((values == np.floor(values)) & (np.abs(values) < 2.0**53)).all())

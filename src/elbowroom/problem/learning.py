@@ -83,7 +83,9 @@ def learn(frame: pd.DataFrame, wishes: Wishes) -> tuple[tuple[Feature, ...], tup
             groups.append(Group(name, members, reading.prices.get(name, 1.0), labels[name], dtype))
         else:
             features.append(reading.feature(name, series[name]))
-    check_groups(one_hot, {name: numbers_in(s)[0] for name, s in series.items() if name not in labels}, frame.index)
+    if one_hot:
+        numbers = {name: numbers_in(s)[0] for name, s in series.items() if name not in labels}
+        check_groups(one_hot, numbers, frame.index)
     _remarks(features, series, reading)
     return tuple(features), tuple(groups), dict.fromkeys(found, FOUND)
 
@@ -159,6 +161,7 @@ class _Reading:
             weight=self.prices.get(name, 1.0),
             unit=self.units.get(name),
             missing=self.missing[name],
+            typical=_typical(values) if self.missing[name] is Missing.FILL else None,
         )
 
     def members(self, name: str, inner: Sequence[str]) -> list[Feature]:
@@ -209,7 +212,7 @@ def is_categorical(series: pd.Series, name: str) -> bool:
         return isinstance(series.dtype, pd.CategoricalDtype)
     if types.is_any_real_numeric_dtype(series):
         return False
-    present = [value for value in series if not is_missing(value)]
+    present = [value for value in distinct_values(series) if not is_missing(value)]
     if types.is_datetime64_any_dtype(series) or any(hasattr(value, "toordinal") for value in present):
         raise InputError(f"column {name!r} holds dates ({series.dtype}); {DATES.format(name)}")
     if not (types.is_object_dtype(series) or types.is_string_dtype(series)):
@@ -224,6 +227,14 @@ def is_categorical(series: pd.Series, name: str) -> bool:
     return any(isinstance(value, (bool, np.bool_)) or not isinstance(value, NUMBERS) for value in present)
 
 
+def distinct_values(series: pd.Series) -> list[Any]:
+    """The values that occur, each once, in the order of their first occurrence; all of them if they cannot be hashed."""
+    try:
+        return list(pd.unique(series))
+    except TypeError:
+        return list(series)
+
+
 def labels_of(series: pd.Series, name: str) -> tuple[Category, ...]:
     """The categories of a column: those that occur, in the order of their dtype or sorted; None last if one is missing."""
     if isinstance(series.dtype, pd.CategoricalDtype):
@@ -231,10 +242,12 @@ def labels_of(series: pd.Series, name: str) -> tuple[Category, ...]:
         seen = [value for value in series.cat.categories if counts[value] > 0]
         labels = tuple(category(value, f"column {name!r}") for value in seen)
     else:
-        distinct: dict[Category, None] = {}
-        for place, value in zip(series.index, series, strict=True):
-            distinct.setdefault(category(value, f"column {name!r}, row {place!r}"))
-        labels = sorted_labels(distinct)
+        try:
+            labels = sorted_labels(dict.fromkeys(category(value, "") for value in distinct_values(series)))
+        except InputError:
+            for place, value in zip(series.index, series, strict=True):
+                category(value, f"column {name!r}, row {place!r}")
+            raise
     if not labels:
         raise InputError(f"column {name!r} holds no value at all, every row is missing; leave it out")
     return (*labels, None) if bool(series.isna().any()) else labels
@@ -253,6 +266,11 @@ def present_numbers(series: pd.Series, name: str) -> Floats:
     if present.size == 0:
         raise InputError(f"column {name!r} holds no value at all, every row is missing; leave it out")
     return present
+
+
+def _typical(values: Floats) -> float:
+    """The median of what is there; one of the values, so that whole numbers stay whole."""
+    return float(np.quantile(values, 0.5, method="lower"))
 
 
 # ---- what is seldom meant -------------------------------------------------------------------------------------------

@@ -48,13 +48,15 @@ def unknown(name: object, known: Sequence[str]) -> str:
 
 
 def spread_of(values: Floats, scale: str) -> float:
-    match scale:
-        case "range":
-            return float(values.max() - values.min())
-        case "std":
-            return float(values.std())
-        case "none":
-            return 1.0
+    """How far the values are apart; infinite where floats end."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        match scale:
+            case "range":
+                return float(values.max() - values.min())
+            case "std":
+                return float(values.std())
+            case "none":
+                return 1.0
     raise InputError(f'scale={scale!r} is unknown; use "range", "std", "none" or a mapping from column to number')
 
 

@@ -106,9 +106,7 @@ class RecourseProblem:
             names = [space.names[f] for f in np.flatnonzero(wide)]
             size = self.room.size
             said = "" if size is None else f" A radius of {size:g} counts in units of each scale: 5 % of it is 0.05."
-            warn(
-                f"the room is wider than the whole range of {listed(names)}, so nothing is asked of its width there.{said}"
-            )
+            warn(f"the room is wider than the whole range of {listed(names)}, so it always takes all of it.{said}")
 
     @cached_property
     def predicted(self) -> Label:

@@ -103,6 +103,10 @@ class Space:
         return np.array([f.kind is not Kind.NUMERIC for f in self.features])
 
     @cached_property
+    def _zero_one(self) -> Bools:
+        return np.array([f.kind is Kind.BINARY for f in self.features])
+
+    @cached_property
     def whole_room(self) -> Bools:
         """True where every point of the room must be a whole number: today the same columns. Only around a whole centre
         can a room be whole."""
@@ -164,7 +168,8 @@ class Space:
         One-hot groups, columns of 0 and 1 of which exactly one is 1, are found by themselves where they share a prefix
         ("auto"), or given as a mapping from group to columns or a list of prefixes; ``one_hot=None`` looks for none.
         ``immutable`` also takes the name of a one-hot group. ``missing`` says what may become of a value that is missing
-        in the row asked about: "keep" (it stays missing) or "may be filled", for all columns or by name.
+        in the row asked about: "keep" (it stays missing) or "may be filled", for all columns or by name; how far a filled
+        number is counts from the median of the data.
         """
         features, groups, notes = learn(
             frame,
@@ -241,8 +246,17 @@ class Space:
         X, known = to_inner(raw, named)
         columns = [named[column.name] for column in raw]
         given = Given(raw, lambda i, c: columns[c].iloc[i], lambda i: f"{what}, row {named.index[i]!r}")
-        check_values(self.features, self.groups, given, X, known, allow_missing)
+        if not self._fits(X, known, allow_missing):
+            check_values(self.features, self.groups, given, X, known, allow_missing)
         return X + 0.0  # -0.0 becomes 0.0
+
+    def _fits(self, X: Floats, known: Bools, allow_missing: bool) -> bool:
+        """True if nothing is wrong with the rows; what is, `check_values` says."""
+        absent = np.isnan(X)
+        fits = known.all() and not np.isinf(X).any() and (allow_missing or not absent.any())
+        fits = fits and bool((absent | ~self.whole_center | (X == np.floor(X))).all())
+        fits = fits and bool((absent | ~self._zero_one | (X == 0.0) | (X == 1.0)).all())
+        return bool(fits) and all(bool((X[:, members].sum(axis=1) == 1.0).all()) for members in self.members)
 
     def _matched(self, frame: pd.DataFrame, what: str) -> tuple[tuple[RawColumn, ...], pd.DataFrame]:
         """The columns that a frame is read by: the user's own, or the inner ones if it has all of them."""
@@ -282,5 +296,6 @@ class Space:
         ordered = [values[column.name] for column in raw]
         x, known = one_row(raw, ordered, what)
         given = Given(raw, lambda i, c: ordered[c], lambda i: what)
-        check_values(self.features, self.groups, given, x, known, allow_missing)
+        if not self._fits(x, known, allow_missing):
+            check_values(self.features, self.groups, given, x, known, allow_missing)
         return np.asarray(x[0] + 0.0)  # -0.0 becomes 0.0

@@ -76,23 +76,26 @@ def _value(column: RawColumn, values: Floats) -> Any:
     return column.labels[int(np.argmax(values[column.start : column.stop]))]
 
 
-def changed_columns(space: Space, factual: Floats, center: Floats) -> Bools:
-    """Which columns of the user's table differ from the row."""
+def changed_columns(space: Space, factual: Floats, center: Floats, filled: tuple[str, ...] = ()) -> Bools:
+    """Which columns of the user's table differ from the row; what was filled in does, whatever it is."""
     differs = center != factual
+    differs[[space.position[name] for name in filled]] = True
     return np.array([bool(differs[column.start : column.stop].any()) for column in space.raw], dtype=np.bool_)
 
 
-def intervals_of(space: Space, body: Body, factual: Floats, missing: tuple[str, ...]) -> pd.DataFrame:
+def intervals_of(
+    space: Space, body: Body, factual: Floats, missing: tuple[str, ...], filled: tuple[str, ...] = ()
+) -> pd.DataFrame:
     """One row per column: the value now, at the centre, the ends of its interval, and the categories that it may have."""
     low, high = (ends_of(space, body, ends, missing, "end") for ends in (body.lower, body.upper))
     frame = pd.DataFrame(
         {
             "feature": list(space.columns),
-            "factual": series_of(space, factual, missing, "factual").to_numpy(),
+            "factual": series_of(space, factual, (*missing, *filled), "factual").to_numpy(),
             "center": series_of(space, body.center, missing, "center").to_numpy(),
             "low": [None if isinstance(end, tuple) else end for end in low],
             "high": [None if isinstance(end, tuple) else end for end in high],
-            "changed": changed_columns(space, factual, body.center),
+            "changed": changed_columns(space, factual, body.center, filled),
         }
     )
     if has_labels(space):

@@ -165,6 +165,7 @@ def space_out(space: Space) -> dict[str, Any]:
             "unit": f.unit,
         }
         | ({} if f.missing is Missing.KEEP else {"missing": Missing(f.missing).value})
+        | ({} if f.typical is None else {"typical": number_out(f.typical)})
         for f in space.features
     ]
     return {"features": features, "groups": [_group_out(g) for g in space.groups]}
@@ -203,6 +204,7 @@ def space_in(entry: Reader) -> Space:
             weight=f.at("weight").number(),
             unit=None if f.at("unit").value is None else f.at("unit").text(),
             missing=f.at("missing").choice(Missing) if "missing" in f.mapping() else Missing.KEEP,
+            typical=f.at("typical").number() if "typical" in f.mapping() else None,
         )
         for f in entry.at("features").items()
     )

@@ -74,6 +74,7 @@ class Region:
     rules_known: bool = True
     origin: Origin | None = None  # None: read from a file that does not keep it
     missing: tuple[str, ...] = ()  # columns of numbers that the row lacks; 0 in ``factual_values``, NaN in ``factual``
+    filled: tuple[str, ...] = ()  # columns that the row lacks and the region fills in; typical in ``factual_values``
 
     def __post_init__(self) -> None:
         if not isinstance(self.certificate, Certificate):
@@ -99,7 +100,7 @@ class Region:
 
     @cached_property
     def factual(self) -> pd.Series:
-        return series_of(self.space, self.factual_values, self.missing, "factual")
+        return series_of(self.space, self.factual_values, (*self.missing, *self.filled), "factual")
 
     @cached_property
     def lower(self) -> pd.Series:
@@ -112,7 +113,8 @@ class Region:
 
     @property
     def inner_row(self) -> Floats:
-        """The row of the question as the model is asked: inner floats, NaN for numbers that are missing."""
+        """The row of the question as the model is asked: inner floats, NaN for numbers that are missing and stay so, what
+        is typical for those that are filled in."""
         return with_missing(self.space, self.factual_values, self.missing)
 
     @property
@@ -135,12 +137,12 @@ class Region:
     @property
     def changed(self) -> Bools:
         """Which columns of the user's table differ between factual and centre."""
-        return changed_columns(self.space, self.factual_values, self.body.center)
+        return changed_columns(self.space, self.factual_values, self.body.center, self.filled)
 
     @cached_property
     def intervals(self) -> pd.DataFrame:
         """One row per column of the user's table; ``categories`` (where there are labels) holds those it may have."""
-        return intervals_of(self.space, self.body, self.factual_values, self.missing)
+        return intervals_of(self.space, self.body, self.factual_values, self.missing, self.filled)
 
     @property
     def is_box(self) -> bool:

@@ -28,6 +28,7 @@ from elbowroom.errors import InputError
 from elbowroom.numerics import Floats
 from elbowroom.problem.body import Body
 from elbowroom.problem.distances import Distance, Metric
+from elbowroom.problem.kinds import Missing
 from elbowroom.problem.reader import Reader, number_out
 from elbowroom.problem.rules import Rule, rules_in, rules_out
 from elbowroom.problem.shapes import Shape
@@ -86,6 +87,8 @@ def write_answer(answer: Region | NoRegion, timings: bool = True) -> str:
             "distance": number_out(answer.distance),
             "certificate": _certificate_out(answer.certificate, timings),
         }
+        if answer.filled:
+            document["filled"] = list(answer.filled)
     else:
         document["reason"] = answer.reason
     document["checksum"] = _checksum(document)
@@ -195,6 +198,7 @@ def _region_in(top: Reader, where: str) -> Region:
         rules_known=rules_known,
         origin=origin,
         missing=missing,
+        filled=_filled_in(top, space, factual, missing),
     )
 
 
@@ -234,6 +238,21 @@ def _missing_in(top: Reader, space: Space, factual: Floats) -> tuple[str, ...]:
     places = [space.position.get(name, -1) for name in names]
     if len(set(names)) < len(names) or not all(f >= 0 and space.group_of[f] < 0 and factual[f] == 0.0 for f in places):
         raise entry.wrong("names of columns of numbers, each once, that are 0 in the factual")
+    return names
+
+
+def _filled_in(top: Reader, space: Space, factual: Floats, missing: tuple[str, ...]) -> tuple[str, ...]:
+    """The columns of numbers that the region fills in: each once, allowed to, and typical in the factual."""
+    if "filled" not in top.mapping():
+        return ()
+    entry = top.at("filled")
+    names = tuple(item.text() for item in entry.items())
+    features = {f.name: f for f in space.features if f.missing is Missing.FILL and f.name not in missing}
+    typical = {name: feature.typical for name, feature in features.items() if space.group_of[space.position[name]] < 0}
+    if len(set(names)) < len(names) or any(
+        typical.get(name) is None or factual[space.position[name]] != typical[name] for name in names
+    ):
+        raise entry.wrong("names of columns of numbers that may be filled, each once, and typical in the factual")
     return names
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from fractions import Fraction
 
 import numpy as np
@@ -132,7 +133,7 @@ def _deep(sizes: tuple[int, ...], seed: int) -> tuple[ReluNetwork, list[tuple[np
     rng = np.random.default_rng(seed)
     chain, parts = Chain(sizes[0], SINGLE), []
     chain.cast()
-    for k, (n, m) in enumerate(zip(sizes[:-1], sizes[1:], strict=True)):
+    for k, (n, m) in enumerate(itertools.pairwise(sizes)):
         weight, bias = (rng.normal(size=(m, n)) / np.sqrt(n)).astype(np.float32), rng.normal(size=m).astype(np.float32)
         if k:
             chain.relu()

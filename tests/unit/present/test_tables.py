@@ -106,3 +106,13 @@ def test_fields_that_no_column_can_be_told_for_are_refused(text: str, words: str
 def test_a_separator_at_the_end_of_every_line_is_no_field(tmp_path: Path) -> None:
     (tmp_path / "table.csv").write_text("a,b\n1,2,\n3,4,\n", encoding="utf-8")
     assert load_table(tmp_path / "table.csv").to_dict("list") == {"a": [1, 3], "b": [2, 4]}
+
+
+def test_a_row_that_ends_too_early_is_refused_and_an_empty_field_is_a_missing_value(tmp_path: Path) -> None:
+    file = tmp_path / "t.csv"
+    file.write_text('a,b\n1,2\n3,\n\n"x,y",4\n')
+    assert load_table(file)["b"].isna().tolist() == [False, True, False]
+    for short in ("3", '""'):
+        file.write_text(f"a,b\n1,\n{short}\n")
+        with pytest.raises(InputError, match="row 1 has 1 fields, the header 2; leave a field empty"):
+            load_table(file)

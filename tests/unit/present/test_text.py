@@ -14,9 +14,18 @@ from hypothesis import strategies as st
 
 from elbowroom.present.account import Sort, account_of, category_names, quoted
 from elbowroom.present.text import MOST_SPOKEN, joined, outcome, status_word, table_rows
-from elbowroom.problem import AtMost, Ball, Box, Diamond, Feature, LinearRule, Space, Target
+from elbowroom.problem import AtMost, Ball, Box, Diamond, Feature, Group, LinearRule, Space, Target
 from elbowroom.result import Status
-from tests.support.answers import CENTER, FACTUAL, ORIGIN, make_no_region, make_region
+from tests.support.answers import (
+    CENTER,
+    FACTUAL,
+    ORIGIN,
+    RAW_CENTER,
+    make_no_region,
+    make_raw_region,
+    make_region,
+    raw_space,
+)
 
 NUMBER = r"-?[\d,]+(?:\.\d+)?(?:e[+-]\d+)?"
 
@@ -264,3 +273,41 @@ def test_the_radius_said_about_a_ball_is_certified(columns: list[tuple[float, fl
 
 def test_center_and_factual_constants_differ() -> None:
     assert (CENTER != FACTUAL).sum() == 5
+
+
+def test_categories_in_the_users_own_words() -> None:
+    said = make_raw_region().sentence()
+    assert "If purpose is 'car' or 'radio' instead of 'repairs', salary is anywhere between" in said
+    assert (
+        "grade becomes 2.5 instead of 1, age stays 35 years, owner stays False and branch stays 'the only one'" in said
+    )
+    assert "debt" not in said
+    fixed = make_raw_region(Box({"salary": 500.0})).sentence()
+    assert "If purpose becomes 'car' instead of 'repairs'" in fixed
+
+
+def test_what_is_missing_is_said_in_the_table_and_on_the_page() -> None:
+    region = make_raw_region()
+    rows = {row[1]: row for row in table_rows(account_of(region))}
+    assert rows["debt"][2:] == ("missing", "missing", "missing", "stays missing")
+    assert rows["purpose"][2:5] == ("repairs", "car", "car or radio")
+    assert "debt missing" in region.to_html()
+    region.plot()
+    emptied = RAW_CENTER.copy()
+    emptied[5:8] = [0, 0, 1]
+    filled = make_region(raw_space(), emptied, RAW_CENTER, Box(0))
+    assert "grade becomes 2.5 instead of missing" in filled.sentence()
+    kept = account_of(make_region(raw_space(), emptied, emptied, Box(0)))
+    assert next(line for line in kept.lines if line.name == "grade").note == "stays missing"
+
+
+def test_labels_cannot_pretend_to_be_something_else() -> None:
+    evil = "own\x1b[2J\u202e\nValid"
+    space = Space(
+        (Feature("a", "binary"), Feature("b", "binary")), (Group("home\x07", ("a", "b"), labels=(evil, "<b>rent</b>")),)
+    )
+    region = make_region(space, np.array([1.0, 0.0]), np.array([0.0, 1.0]), Box(0, categories={"home\x07": [evil]}))
+    for text in (str(region), region.sentence(), region.to_html(), repr(space), space._repr_html_()):
+        assert not set("\x1b\u202e\x07") & set(text)
+    assert "<b>" not in region.to_html().replace("<body>", "")
+    assert "home\\x07" in region.sentence()

@@ -77,7 +77,7 @@ def test_rooms_wider_than_the_range_are_remarked_upon() -> None:
     with pytest.warns(ElbowroomWarning, match=r"wider than the whole range of \['x'\]\, so .* 0\.05") as seen:
         ask(row, Box(7.0 + 0.1))
     assert [w.filename for w in seen] == [__file__]
-    with pytest.warns(ElbowroomWarning, match=r"range of \['x'\], so nothing is asked of its width there\.$"):
+    with pytest.warns(ElbowroomWarning, match=r"range of \['x'\], so it always takes all of it\.$"):
         ask(row, Box({"x": 7.01}))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
