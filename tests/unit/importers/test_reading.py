@@ -186,7 +186,10 @@ def test_all_supported_classes_exist() -> None:
         module = importlib.import_module(f"elbowroom.importers.{reader.module}")
         assert callable(getattr(module, reader.function)), name
         assert callable(module.columns), name
-        if library != "sklearn" and importlib.util.find_spec(library) is not None:
-            places = [library] if library != "imblearn" else ["imblearn.ensemble", "imblearn.pipeline"]
+        if library == "elbowroom":  # files of other libraries
+            assert isinstance(getattr(module, name), type)
+        elif library != "sklearn" and importlib.util.find_spec(library) is not None:
+            rooms = {"imblearn": ["imblearn.ensemble", "imblearn.pipeline"], "torch": ["torch.nn"]}
+            places = rooms.get(library, [library])
             assert any(isinstance(getattr(importlib.import_module(place), name, None), type) for place in places)
     assert supported_models() == tuple(name for _, name in table)
