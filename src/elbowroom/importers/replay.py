@@ -79,8 +79,8 @@ def _points(parsed: Model, original: Original, data: object, seed: int, limit: i
     if rows is not None and len(rows):
         parts.append(rows[rng.permutation(len(rows))[: budget // 10]])
     lacking = may_miss(parsed)
-    share = budget // 5 if lacking.any() else 0  # of rows that lack numbers
-    left = budget - share - sum(len(part) for part in parts)
+    missing = budget // 6 if lacking.any() else 0
+    left = budget - missing - sum(len(part) for part in parts)
     if isinstance(parsed, TreeEnsemble):
         parts.append(inputs.settled(cut_rows(parsed, usual, left, rng, inputs.groups)))
     else:
@@ -89,8 +89,8 @@ def _points(parsed: Model, original: Original, data: object, seed: int, limit: i
     low, high = original.preprocessing.domain
     X = X[(np.isfinite(X) & (X >= low) & (X <= high)).all(axis=1)]
     X = X[(np.abs(np.nan_to_num(original.preprocessing.apply(X))) <= _FLOAT32_LIMIT).all(axis=1)]
-    if share:
-        X = np.concatenate([X, missing_rows(X[rng.permutation(len(X))[:share]], lacking, rng)])
+    if missing:
+        X = np.concatenate([X, missing_rows(X[rng.permutation(len(X))[:missing]], lacking, rng)])
     return X
 
 

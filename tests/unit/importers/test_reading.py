@@ -172,6 +172,9 @@ def test_the_product_does_not_import_scikit_learn_before_a_model_is_read() -> No
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
+FILE_MODULES = ("xgboost_files", "lightgbm_text", "catboost_file", "onnx_file")
+
+
 def test_all_supported_classes_exist() -> None:
     """Every name of the table is a class of its library, and where it is read there is a function for it."""
     known = {("sklearn", name) for name, _ in all_estimators()} | {("sklearn", "Pipeline")}
@@ -186,10 +189,12 @@ def test_all_supported_classes_exist() -> None:
         module = importlib.import_module(f"elbowroom.importers.{reader.module}")
         assert callable(getattr(module, reader.function)), name
         assert callable(module.columns), name
-        if library == "elbowroom":  # files of other libraries
-            assert isinstance(getattr(module, name), type)
-        elif library != "sklearn" and importlib.util.find_spec(library) is not None:
-            rooms = {"imblearn": ["imblearn.ensemble", "imblearn.pipeline"], "torch": ["torch.nn"]}
-            places = rooms.get(library, [library])
+        if library != "sklearn" and importlib.util.find_spec(library) is not None:
+            homes = {
+                "imblearn": ["imblearn.ensemble", "imblearn.pipeline"],
+                "torch": ["torch.nn"],
+                "elbowroom": [f"elbowroom.importers.{m}" for m in FILE_MODULES],
+            }
+            places = homes.get(library, [library])
             assert any(isinstance(getattr(importlib.import_module(place), name, None), type) for place in places)
     assert supported_models() == tuple(name for _, name in table)
