@@ -155,6 +155,7 @@ READERS: dict[tuple[str, str], Entry] = {
     ("sklearn", "MLPRegressor"): Entry("sklearn_regression", "read_network"),
     ("sklearn", "TransformedTargetRegressor"): Entry("sklearn_transformed", "read_transformed"),
     ("lightgbm", "LGBMClassifier"): Entry("lightgbm_trees", "read_classifier"),
+    ("lightgbm", "LGBMRegressor"): Entry("lightgbm_trees", "read_regressor"),
     ("lightgbm", "Booster"): Entry("lightgbm_trees", "read_booster"),
     ("elbowroom", "LightGBMFile"): Entry("lightgbm_trees", "read_booster"),
     ("catboost", "CatBoostClassifier"): Entry("catboost_trees", "read_classifier"),
