@@ -90,9 +90,7 @@ _TORCH = Entry(
     | {"_load_from_state_dict", "_save_to_state_dict", "train", "eval", "__dir__", "__len__"},
 )
 _WRAPPER = Entry("sklearn_search", "unfold_wrapper")
-_KERAS = Entry(
-    "keras_network", "read_model", frozenset({"build", "quantize"})
-)  # wrapped on every object by keras itself
+_KERAS = Entry("keras_network", "read_model", frozenset({"build", "quantize"}))  # which keras wraps on every object
 
 READERS: dict[tuple[str, str], Entry] = {
     ("sklearn", "LogisticRegression"): Entry("sklearn_linear", "read_logistic"),

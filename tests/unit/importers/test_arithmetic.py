@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from fractions import Fraction
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -135,7 +134,6 @@ def _deep(sizes: tuple[int, ...], seed: int) -> tuple[ReluNetwork, list[tuple[np
     chain, parts = Chain(sizes[0], SINGLE), []
     chain.cast()
     for k, (n, m) in enumerate(itertools.pairwise(sizes)):
-    for k, (n, m) in enumerate(pairwise(sizes)):
         weight, bias = (rng.normal(size=(m, n)) / np.sqrt(n)).astype(np.float32), rng.normal(size=m).astype(np.float32)
         if k:
             chain.relu()
