@@ -100,8 +100,8 @@ def honest() -> list[dict[str, Any]]:
         classifier(**few, booster="dart", rate_drop=0.5).fit(X, y),
         classifier(**few, multi_strategy="multi_output_tree").fit(X, y3),
         classifier(**few, enable_categorical=True, max_cat_to_onehot=1).fit(frame, y),
-        classifier(n_estimators=2, booster="gblinear").fit(X, y),
-        xgboost.train({"objective": "binary:logistic", "max_depth": 2}, xgboost.DMatrix(X, y), 2),
+        classifier(n_estimators=2, booster="gblinear", n_jobs=1).fit(X, y),
+        xgboost.train({"objective": "binary:logistic", "max_depth": 2, "nthread": 1}, xgboost.DMatrix(X, y), 2),
     ]
     found = []
     for model in models:

@@ -29,12 +29,18 @@ def text_of(model: Any, rounds: int | None = None) -> TextModel:
     return parse(booster.model_to_string(num_iteration=rounds or (best if best > 0 else -1)), type(model).__name__)
 
 
+def is_estimator(model: Any) -> bool:
+    """True for LGBMClassifier and LGBMRegressor."""
+    return hasattr(type(model), "booster_")
+
+
 def booster_of(model: Any) -> Any:
-    if hasattr(model, "booster_") or hasattr(type(model), "booster_"):
-        if getattr(model, "_Booster", None) is None:
-            raise InputError(f"this {type(model).__name__} is not fitted; call fit first")
-        return model.booster_
-    return model
+    """The Booster of an estimator, or the Booster itself."""
+    if not is_estimator(model):
+        return model
+    if getattr(model, "_Booster", None) is None:
+        raise InputError(f"this {type(model).__name__} is not fitted; call fit first")
+    return model.booster_
 
 
 def columns(model: Any, known: Mapping[str, tuple[Category, ...]] | None = None) -> Columns:

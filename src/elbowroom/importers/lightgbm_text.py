@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from itertools import pairwise
+from math import isfinite
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
@@ -166,13 +167,15 @@ def _categories(rest: str, source: str) -> list[list[Any]] | None:
         found = json.loads(told[0].removeprefix(CATEGORIES)) if told == lines[-1:] else "not in the last line"
     except (ValueError, RecursionError):
         found = told[0]
-    plain = (str, int, float, bool)
-    if found is None or (isinstance(found, list) and all(
-        isinstance(column, list) and all(isinstance(label, plain) for label in column) and len(set(column)) == len(column)
-        for column in found
-    )):  # fmt: skip
+    if found is None or (isinstance(found, list) and all(isinstance(c, list) and _are_labels(c) for c in found)):
         return found or None
     return _damaged(source, f"the categories of pandas columns: {str(found)[:_LONGEST]}")
+
+
+def _are_labels(column: list[Any]) -> bool:
+    """Different texts, truth values and finite numbers."""
+    plain = all(isinstance(label, (str, int)) or (isinstance(label, float) and isfinite(label)) for label in column)
+    return plain and len(set(column)) == len(column)
 
 
 def _sets_asked(rest: str, n_features: int) -> tuple[int, ...] | None:

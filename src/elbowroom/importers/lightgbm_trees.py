@@ -5,7 +5,7 @@ Numbers up to 1e-35 in size are 0 before anything looks at them, which keeps the
 * one score: the second class iff p > 1 - p for p = 1 / (1 + exp(-sigmoid * score));
 * "multiclass": the first largest softmax; "multiclassova": the first largest of K such p, which are not normalised.
 
-A Booster and a text file have no labels: they get 0, 1, ... by the same rules.
+A Booster and a text file have no labels: they get 0, 1, ... by the same rules. Regressors: the score, or exp of it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from elbowroom.errors import UnsupportedModel
-from elbowroom.importers.lightgbm_columns import booster_of, categorical, codes, columns, matrix, text_of
+from elbowroom.importers.lightgbm_columns import booster_of, categorical, codes, columns, is_estimator, matrix, text_of
 from elbowroom.importers.lightgbm_model import TextModel
 from elbowroom.importers.lightgbm_splits import add_tree, goes_left
 from elbowroom.importers.lightgbm_text import LightGBMFile
@@ -41,27 +41,54 @@ __all__ = [
 ]
 
 OBJECTIVES: Final = ("binary", "cross_entropy", "multiclass", "multiclassova")
+VALUES: Final = {
+    **dict.fromkeys(("regression", "regression_l1", "huber", "fair", "quantile", "mape"), Link.IDENTITY),
+    **dict.fromkeys(("poisson", "gamma", "tweedie"), Link.EXPONENTIAL),
+}
 _WORST_ERROR: Final = 1e-3  # of a score; beyond it "one against all" cannot tell its classes apart
 
 
 # ---- reading --------------------------------------------------------------------------------------------------------------
 def read_classifier(model: Any, preprocessing: Preprocessing) -> TreeEnsemble:
     """An LGBMClassifier, with its own labels."""
-    if str(model.get_params().get("pred_early_stop", False)).lower() not in ("false", "none", "0", "-"):
-        raise UnsupportedModel(
-            "this LGBMClassifier stops adding trees where a score seems settled (pred_early_stop=True), so that its scores "
-            "are no sums; call set_params(pred_early_stop=False) first"
-        )
+    _refuse_early_stop(model)
     text = text_of(model)
     if callable(model.objective_):
         raise UnsupportedModel(_custom("LGBMClassifier"))
     return build(text, preprocessing, _info(text, labels(model), preprocessing, model))
 
 
+def read_regressor(model: Any, preprocessing: Preprocessing) -> TreeEnsemble:
+    """An LGBMRegressor: a sum, a mean over rounds (rf), or exp of it."""
+    _refuse_early_stop(model)
+    return _values(text_of(model), preprocessing, model)
+
+
 def read_booster(model: Any, preprocessing: Preprocessing) -> TreeEnsemble:
-    """A Booster or a `LightGBMFile`: labels are 0, 1, ..."""
+    """A Booster or a `LightGBMFile`: labels are 0, 1, ..., or values if it was trained for values."""
     text = text_of(model)
+    if text.objective.split(" ")[0] in VALUES:
+        return _values(text, preprocessing, model)
     return build(text, preprocessing, _info(text, tuple(range(max(2, text.n_scores))), preprocessing, model))
+
+
+def _values(text: TextModel, preprocessing: Preprocessing, model: Any) -> TreeEnsemble:
+    name, *settings = text.objective.split(" ")
+    source = preprocessing.source_name(model)
+    if name not in VALUES or "sqrt" in settings or text.n_scores != 1:
+        raise UnsupportedModel(
+            f"{source}: what it predicts with the objective {text.objective or 'of your own'!r} is no sum of leaves, nor exp "
+            f"of one; fit with one of {', '.join(VALUES)} (and without reg_sqrt)"
+        )
+    return build(text, preprocessing, ModelInfo.regressor(preprocessing.names, source, VALUES[name]))
+
+
+def _refuse_early_stop(model: Any) -> None:
+    if str(model.get_params().get("pred_early_stop", False)).lower() not in ("false", "none", "0", "-"):
+        raise UnsupportedModel(
+            f"this {type(model).__name__} stops adding trees where a score seems settled (pred_early_stop=True), so that its "
+            "scores are no sums; call set_params(pred_early_stop=False) first"
+        )
 
 
 def build(text: TextModel, preprocessing: Preprocessing, info: ModelInfo) -> TreeEnsemble:
@@ -134,20 +161,27 @@ def raw_scores(model: Any, table: Any) -> Floats:
 
 
 def predict(model: Any, table: Any) -> npt.NDArray[Any]:
-    """Labels: the classifier's own; of a Booster and a file 1 iff p > 1 - p, or the first largest probability."""
-    if hasattr(model, "classes_"):
+    """Labels or values: the estimator's own; of a Booster and a file 1 iff p > 1 - p, or the first largest probability."""
+    if is_estimator(model):
         return np.asarray(model.predict(table))
-    booster = _asked(model)
-    if booster is not None:
-        p = np.asarray(booster.predict(table))
-        return np.asarray(p > 1.0 - p if p.ndim == 1 else np.argmax(p, axis=1), dtype=np.int64)
-    name, sigmoid = model.model.logistic or ("", 1.0)
-    raw = raw_scores(model, table)
+    booster, text = _asked(model), text_of(model, rounds=1)
+    said = _said(text, raw_scores(model, table)) if booster is None else np.asarray(booster.predict(table))
+    if text.objective.split(" ")[0] in VALUES:
+        return said
+    return np.asarray(said > 1.0 - said if said.ndim == 1 else np.argmax(said, axis=1), dtype=np.int64)
+
+
+def _said(text: TextModel, raw: Floats) -> Floats:
+    """What the library would predict from these sums: values, probabilities, or for "multiclass" something as large."""
+    name = text.objective.split(" ")[0]
+    if name in VALUES:
+        return np.asarray(np.exp(raw[:, 0]) if VALUES[name] is Link.EXPONENTIAL else raw[:, 0])
     if name == "multiclass":
-        return np.asarray(np.argmax(raw, axis=1))
+        return raw
+    sigmoid = 1.0 if text.logistic is None else text.logistic[1]
     with np.errstate(over="ignore"):
         p = 1.0 / (1.0 + np.exp(-sigmoid * raw))
-    return np.asarray(np.argmax(p, axis=1) if raw.shape[1] > 1 else p[:, 0] > 1.0 - p[:, 0], dtype=np.int64)
+    return np.asarray(p if text.n_scores > 1 else p[:, 0])
 
 
 def _asked(model: Any) -> Any:

@@ -243,7 +243,7 @@ class Preprocessing:
         matrix = np.broadcast_to(self.neutral, (int(row.max()) + 1, self.width)).copy()
 
         def holds(candidate: Floats) -> Bools:
-            if self.untouched:
+            if not self.stages:  # numbers reach the model as they are
                 return goes_left(candidate, thresholds)
             matrix[row, raw] = candidate
             seen = self.apply(matrix)[row, columns]

@@ -78,7 +78,9 @@ def _points(parsed: Model, original: Original, data: object, seed: int, limit: i
     parts = [inputs.settled(usual.rows(budget // 10, rng)), inputs.settled(usual.wild_rows(budget // 10, rng))]
     if rows is not None and len(rows):
         parts.append(rows[rng.permutation(len(rows))[: budget // 10]])
-    left = budget - sum(len(part) for part in parts)
+    lacking = may_miss(parsed)
+    missing = budget // 6 if lacking.any() else 0
+    left = budget - missing - sum(len(part) for part in parts)
     if isinstance(parsed, TreeEnsemble):
         parts.append(inputs.settled(cut_rows(parsed, usual, left, rng, inputs.groups)))
     else:
@@ -87,9 +89,8 @@ def _points(parsed: Model, original: Original, data: object, seed: int, limit: i
     low, high = original.preprocessing.domain
     X = X[(np.isfinite(X) & (X >= low) & (X <= high)).all(axis=1)]
     X = X[(np.abs(np.nan_to_num(original.preprocessing.apply(X))) <= _FLOAT32_LIMIT).all(axis=1)]
-    lacking = may_miss(parsed)
-    if lacking.any():
-        X = np.concatenate([X, missing_rows(X[rng.permutation(len(X))[: budget // 5]], lacking, rng)])
+    if missing:
+        X = np.concatenate([X, missing_rows(X[rng.permutation(len(X))[:missing]], lacking, rng)])
     return X
 
 

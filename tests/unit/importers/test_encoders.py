@@ -237,7 +237,7 @@ def test_rows_that_lack_numbers_are_answered_by_models_that_fill_them() -> None:
 
 
 def test_rows_that_lack_numbers_are_refused_by_models_that_do_not() -> None:
-    pipeline = fitted(FRONTS["one-hot"](), MODELS["tree"]())
+    pipeline = fitted(FRONTS["one-hot"](), MODELS["logistic"]())
     explainer = Explainer(pipeline, space())
     row = FRAME.iloc[0].copy()
     row["income"] = np.nan

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.pipeline import make_pipeline
 
 lightgbm = pytest.importorskip("lightgbm")
 
@@ -19,6 +20,7 @@ from elbowroom.importers.lightgbm_model import BELOW_ZERO, ZERO  # noqa: E402
 from elbowroom.importers.lightgbm_text import LightGBMFile  # noqa: E402
 from elbowroom.importers.reading import ReadModel  # noqa: E402
 from elbowroom.models import Decision, Link, TreeEnsemble  # noqa: E402
+from tests.support.importer_cases import LABELS, preprocessing, probing_rows, relabelled, table  # noqa: E402
 from tests.support.lightgbm_cases import BY_CODES, CODES, MAKERS, data, holes, hostile_rows, model  # noqa: E402
 
 SMALL: dict[str, Any] = {"n_estimators": 5, "num_leaves": 7, "verbose": -1, "n_jobs": 1}
@@ -228,6 +230,52 @@ def test_scores_at_which_one_against_all_is_saturated_are_refused() -> None:
     assert np.argmax(1 / (1 + np.exp(-raw))) == 0  # this is why
 
 
+@pytest.mark.parametrize(
+    "objective", ["regression", "regression_l1", "huber", "quantile", "mape", "poisson", "tweedie", "gamma"]
+)
+def test_regressors(objective: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    X, _, y3 = data()
+    fitted = lightgbm.LGBMRegressor(**SMALL, objective=objective).fit(holes(), y3 + 1.0 + X[:, 1] ** 2)
+    opened = open_model(fitted)
+    info = opened.model.info
+    assert info.is_regressor and (info.link is Link.EXPONENTIAL) == (objective in ("poisson", "tweedie", "gamma"))
+    rows = hostile_rows(lightgbm_columns.text_of(fitted), 4_000)
+    assert np.array_equal(opened.model.scores(rows)[:, 0], fitted.predict(rows, raw_score=True))
+    path = tmp_path / "model.txt"
+    fitted.booster_.save_model(path)
+    for other in (fitted.booster_, LightGBMFile(path)):
+        again = open_model(other)
+        assert again.model.info.is_regressor and np.array_equal(again.predict(rows), fitted.predict(rows))
+    monkeypatch.setattr(lightgbm_trees.importlib.util, "find_spec", lambda name: None)
+    np.testing.assert_allclose(open_model(LightGBMFile(path)).predict(rows), fitted.predict(rows), rtol=1e-14)
+
+
+def test_regressors_that_are_no_sums_are_refused() -> None:
+    X, _, y3 = data()
+    with pytest.raises(UnsupportedModel, match="reg_sqrt"):
+        open_model(lightgbm.LGBMRegressor(**SMALL, reg_sqrt=True).fit(X, y3))
+
+
+@pytest.mark.parametrize("piped", [False, True], ids=["bare", "piped"])
+@pytest.mark.parametrize("labels", ["0/1", "1/2", "strings", "bools"])
+@pytest.mark.parametrize("of", ["cancer", "wine"])
+def test_labels_of_every_kind_bare_and_behind_scalers(of: str, labels: str, piped: bool) -> None:
+    frame, y = table(of)
+    if of == "wine" and labels == "bools":
+        pytest.skip("three classes")
+    fitted = lightgbm.LGBMClassifier(**SMALL)
+    if piped:
+        fitted = make_pipeline(preprocessing(frame), fitted)
+    fitted.fit(frame if piped else frame.to_numpy(), relabelled(y, labels))
+    opened = open_model(fitted)
+    parsed = opened.model
+    assert opened.report is not None and opened.report.points > 1_000 and opened.report.open_points == 0
+    rows = probing_rows(parsed, frame, 2_000)
+    theirs = fitted.predict(pd.DataFrame(rows, columns=frame.columns) if piped else rows)
+    assert np.array_equal(np.array(parsed.info.classes)[parsed.info.labels_of(parsed.scores(rows))], theirs)
+    assert list(parsed.info.classes) == LABELS[labels][: len(parsed.info.classes)]
+
+
 def _own_objective(y: np.ndarray, raw: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     p = 1 / (1 + np.exp(-raw))
     return p - y, p * (1 - p)
@@ -243,7 +291,10 @@ def test_refusals_name_the_cause_and_the_cure() -> None:
         (new(pred_early_stop=True).fit(X, y), r"set_params\(pred_early_stop=False\)"),
         (new(objective="regression").fit(X, numbers), "'regression'.*binary, cross_entropy"),
         (new(), "not fitted; call fit first"),
-        (lightgbm.train({**SMALL, "objective": "regression"}, lightgbm.Dataset(X, numbers), 3), "'regression'"),
+        (
+            lightgbm.train({**SMALL, "objective": "cross_entropy_lambda"}, lightgbm.Dataset(X, numbers), 3),
+            "entropy_lambda",
+        ),
     ]
     for fitted, words in cases:
         with pytest.raises(ElbowroomError, match=words):

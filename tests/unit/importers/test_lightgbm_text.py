@@ -137,6 +137,7 @@ def test_codes_are_cut_towards_zero() -> None:
         ("age=1", "age=\x00", r"it holds the character"),
         ("pandas_categorical:null", "pandas_categorical:[[{}]]", "the categories of pandas columns"),
         ("pandas_categorical:null", 'pandas_categorical:[["a", "a"]]', "the categories of pandas columns"),
+        ("pandas_categorical:null", "pandas_categorical:[[1, NaN]]", "the categories of pandas columns"),
         ("pandas_categorical:null", "pandas_categorical:" + "[" * 100_000, "the categories of pandas columns"),
         ("pandas_categorical:null", "pandas_categorical:null\nmore", "the categories of pandas columns"),
     ],

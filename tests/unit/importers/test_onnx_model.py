@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -99,6 +101,31 @@ def test_ends_of_graphs(end: str) -> None:
     opened = open_model(graph(nodes, numbers, [result]))
     assert opened.report is not None and opened.report.points > 1000
     assert (opened.model.info.evaluation_error > 0.0) == (end != "ArgMax")
+
+
+@pytest.mark.parametrize("free", [False, True], ids=["two rows at a time", "any number of rows"])
+@pytest.mark.parametrize("kind", ["10-50-2", "batch norm, leaky", "ends in a relu", "custom", "two linear layers"])
+def test_exports_of_torch_are_the_same_network(kind: str, free: bool) -> None:
+    torch = pytest.importorskip("torch")
+    from tests.support.torch_networks import made
+
+    module = made(kind)
+    ours = open_model(module, replay=False)
+    content = io.BytesIO()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the exporter that needs no further package is on its way out
+        try:
+            torch.onnx.export(
+                module, torch.zeros(2, ours.model.info.n_features), content, dynamo=False, input_names=["x"],
+                dynamic_axes={"x": {0: "rows"}} if free else None,
+            )  # fmt: skip
+        except (ImportError, TypeError, torch.onnx.errors.OnnxExporterError) as error:
+            pytest.skip(f"torch cannot export here: {error}")
+    opened = open_model(OnnxFile.of(content.getvalue()), replay=False)
+    assert replay(opened.model, opened.original, limit=1500).points > 300
+    X = np.random.default_rng(0).normal(size=(300, ours.model.info.n_features))
+    np.testing.assert_allclose(opened.model.scores(X), ours.model.scores(X), rtol=1e-4, atol=1e-5)
+    assert (opened.predict(X) == ours.predict(X)).mean() > 0.99
 
 
 # ---- trees -----------------------------------------------------------------------------------------------------------

@@ -172,6 +172,9 @@ def test_the_product_does_not_import_scikit_learn_before_a_model_is_read() -> No
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
+FILE_MODULES = ("xgboost_files", "lightgbm_text", "catboost_file", "onnx_file")
+
+
 def test_all_supported_classes_exist() -> None:
     """Every name of the table is a class of its library, and where it is read there is a function for it."""
     known = {("sklearn", name) for name, _ in all_estimators()} | {("sklearn", "Pipeline")}
@@ -187,6 +190,11 @@ def test_all_supported_classes_exist() -> None:
         assert callable(getattr(module, reader.function)), name
         assert callable(module.columns), name
         if library != "sklearn" and importlib.util.find_spec(library) is not None:
-            places = [library] if library != "imblearn" else ["imblearn.ensemble", "imblearn.pipeline"]
+            homes = {
+                "imblearn": ["imblearn.ensemble", "imblearn.pipeline"],
+                "torch": ["torch.nn"],
+                "elbowroom": [f"elbowroom.importers.{m}" for m in FILE_MODULES],
+            }
+            places = homes.get(library, [library])
             assert any(isinstance(getattr(importlib.import_module(place), name, None), type) for place in places)
     assert supported_models() == tuple(name for _, name in table)
