@@ -13,6 +13,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from importlib.metadata import version
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ from elbowroom import Box, Explainer, Region, Space
 from elbowroom.present.demo import GERMAN, GERMAN_COLUMNS
 
 ROOMS = (0.0, 0.02)
+STEP = 1e-6  # of the distance: treecf's points lie on float32 numbers
 
 
 # ---- tables ----------------------------------------------------------------------------------------------------------
@@ -126,7 +128,15 @@ def run_boosted(rows: int = 5, limit: float = 30.0, data: list[str] | None = Non
         for boosted in models(frame, y):
             records += _questions(name, boosted, rows, limit)
     wrong = [r for r in records if r["wrong_points"]]
-    return {"instances": records, "summary": _summary(records), "failures": wrong}
+    libraries = {name: version(name) for name in ("catboost", "lightgbm", "treecf")} | {"xgboost": _xgboost()}
+    return {"libraries": libraries, "summary": _summary(records), "instances": records, "failures": wrong}
+
+
+def _xgboost() -> str:
+    """Its version; the package has several names."""
+    import xgboost
+
+    return str(xgboost.__version__)
 
 
 def _questions(data: str, boosted: Boosted, rows: int, limit: float) -> list[dict[str, Any]]:
@@ -250,8 +260,8 @@ def _summary(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
                 "treecf": mine[0]["treecf"] if not told else f"{sum(r['treecf'] == 'optimal' for r in told)} of {len(told)} proven",
                 "treecf_median_seconds": float(np.median([r["treecf_seconds"] for r in told])) if told else None,
                 "treecf_flips": sum(bool(r["treecf_flips"]) for r in told),
-                "treecf_farther": sum(r["treecf_distance"] > r["distance"] * (1 + 1e-6) for r in told if r["distance"]),
-                "treecf_closer": sum(r["treecf_distance"] < r["distance"] * (1 - 1e-6) for r in told if r["distance"]),
+                "treecf_farther": sum(r["treecf_distance"] > r["distance"] + STEP for r in told if r["distance"]),
+                "treecf_closer": sum(r["treecf_distance"] < r["distance"] - STEP for r in told if r["distance"]),
             }  # fmt: skip
         lines.append(line)
     return lines
