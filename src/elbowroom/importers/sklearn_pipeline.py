@@ -10,9 +10,10 @@ import numpy as np
 
 from elbowroom.errors import UnsupportedModel
 from elbowroom.importers.inputs import Column, Columns
-from elbowroom.importers.preprocessing import Preprocessing, Stage, inside
+from elbowroom.importers.preprocessing import Preprocessing
 from elbowroom.importers.sklearn_common import columns as estimator_columns
 from elbowroom.importers.sklearn_common import require_fitted
+from elbowroom.importers.stages import Stage, inside
 from elbowroom.importers.steps import joined, known_step, passes_through, picked, stage_of, step_categories
 from elbowroom.importers.table import Known, columns_of
 from elbowroom.importers.trace import Trace
