@@ -64,6 +64,7 @@ COMMANDS = [
     Command("startup", "what a new process pays", "startup:run_startup"),
     Command("limits", "seconds over the time limit on large models, and memory after 5,000 questions", "limits:run_limits", "rows"),
     Command("models", "the newcomer's table: models and data as people bring them, attacked through the original's predict", "models.runner:run_models", "families only points rows limit"),
+    Command("boosted", "boosted libraries on raw tables: closest regions in raw categories, beside treecf", "boosted:run_boosted", "rows limit data"),
     Command("walk", "files that one call passes through, and changes of file", "walk:run_walk"),
     Command("reuse", "one explainer for twenty rows against twenty explainers", "reuse:run_reuse", "rows"),
     Command("same", "questions through used and fresh explainers: equal to the bit", "same:run_same", "questions=questions_asked"),

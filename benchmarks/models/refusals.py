@@ -71,9 +71,11 @@ def _things() -> list[Case]:
     return [
         family.refuses("a path", lambda: Given("model.joblib", X, row=0), "model.joblib|path|text", "load"),
         family.refuses("a path of XGBoost", lambda: Given("model.json", X, row=0), "model.json|path|text", "load"),
-        family.refuses("a dict", lambda: Given({"model": model}, X, row=0), "dict", "fitted|model itself|the model"),
         family.refuses(
-            "a list of models", lambda: Given([model, model], X, row=0), "list", "fitted|one model|the model"
+            "a dict", lambda: Given({"model": model}, X, row=0), "dict", "fitted|model itself|the model|give that"
+        ),
+        family.refuses(
+            "a list of models", lambda: Given([model, model], X, row=0), "list", "fitted|one model|the model|give that"
         ),
         family.refuses(
             "a lambda", lambda: Given(lambda rows: rows, X, row=0), "function|lambda", "fitted|object|the model"

@@ -202,6 +202,17 @@ def adult(rows: int = 900) -> Table:
 
 
 @cache
+def cities(rows: int = 400, *, category: bool = False) -> Table:
+    """Words beyond ASCII, as most of the world has them."""
+    rng = np.random.default_rng(71)
+    names = np.array(["Köln", "Zürich", "São Paulo", "Kraków", "Bonn"])
+    place, area = rng.choice(5, rows), np.round(rng.gamma(4.0, 20.0, rows), 1)
+    score = area / 40.0 + np.array([0.3, 1.2, -0.5, -0.8, 0.0])[place]
+    X = pd.DataFrame({"Fläche": area, "Stadt": pd.Series(names[place], dtype="category" if category else None)})
+    return Table(X, _decided(score, rng), 1)
+
+
+@cache
 def rents(rows: int = 600) -> Table:
     """Numbers and words to a rent in euros, for regressors."""
     rng = np.random.default_rng(61)

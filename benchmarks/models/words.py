@@ -23,6 +23,7 @@ from benchmarks.models.tables import (
     NUMBERS,
     WORDS,
     adult,
+    cities,
     credit,
     credit_category,
     credit_codes,
@@ -37,7 +38,7 @@ STEPS = Box({"amount": 200, "duration": 1})
 
 
 def cases() -> list[Case]:
-    return [*_one_hot(), *_ordinal(), *_native(), *_asked(), *_real()]
+    return [*_one_hot(), *_ordinal(), *_native(), *_asked(), *_abroad(), *_real()]
 
 
 def _one_hot() -> list[Case]:
@@ -157,6 +158,26 @@ def _asked() -> list[Case]:
             lambda: HistGradientBoostingClassifier(max_iter=40, random_state=0), credit_category,
             room=Box(0.02, categories={"housing": "any"}))),
     ]  # fmt: skip
+
+
+def _abroad() -> list[Case]:
+    family = Family("words beyond ASCII")
+    ohe = make_column_transformer((OneHotEncoder(), ["Stadt"]), remainder="passthrough")
+    category = {"category": True}
+    again = ("Stadt|categor", "rename|OneHotEncoder|ASCII")
+    return [
+        family("OneHotEncoder + LogisticRegression", lambda: fit(make_pipeline(ohe, logistic()), cities())),
+        family("HistGradientBoosting", lambda: fit(HistGradientBoostingClassifier(max_iter=30), cities(**category))),
+        family.either("XGBoost", lambda: fit(_boosted("xgb", enable_categorical=True), cities(**category)), *again, needs=("xgboost",)),
+        family("LightGBM", lambda: fit(_boosted("lgbm"), cities(**category)), needs=("lightgbm",)),
+        family("CatBoost", lambda: fit(_boosted("cat", cat_features=["Stadt"], one_hot_max_size=9), cities()), needs=("catboost",)),
+    ]  # fmt: skip
+
+
+def _boosted(name: str, **options: Any) -> Any:
+    from benchmarks.models import boosted
+
+    return getattr(boosted, name)(**options)
 
 
 def _real() -> list[Case]:

@@ -104,6 +104,7 @@ def _prefit() -> Given:
 def _votes() -> list[Case]:
     family = Family("votes")
     two = [("rf", forest(30)), ("et", ExtraTreesClassifier(30, random_state=0))]
+    shallow = [("rf", forest(30, max_depth=6)), ("et", ExtraTreesClassifier(30, max_depth=6, random_state=0))]
     mixed = [("lr", scaled(logistic())), ("rf", forest(20)), ("tree", tree())]
     hard = [("lr", scaled(logistic())), ("svc", scaled(LinearSVC(random_state=0))), ("tree", tree())]
     curve = ("Voting|Bagging|Stacking", "trees|forest|tree", "LogisticRegression|logistic|Pipeline")
@@ -115,7 +116,7 @@ def _votes() -> list[Case]:
         family.either("Bagging(LogisticRegression)", later(lambda: scaled(BaggingClassifier(LogisticRegression(), random_state=0)), loans), *curve),
         family.either("Bagging(LinearSVC)", later(lambda: scaled(BaggingClassifier(LinearSVC(random_state=0), random_state=0)), loans), "Bagging", "trees|tree"),
         family("Voting, soft (forest, extra trees)", later(lambda: VotingClassifier(two, voting="soft"), loans)),
-        family("Voting, soft, weights", later(lambda: VotingClassifier(two, voting="soft", weights=[2, 1]), loans)),
+        family("Voting, soft, weights", later(lambda: VotingClassifier(shallow, voting="soft", weights=[2, 1]), loans)),
         family.either("Voting, soft (LogisticRegression, forest, tree)", later(lambda: VotingClassifier(mixed, voting="soft"), loans), *curve),
         family("Voting, hard (linear models, tree)", later(lambda: VotingClassifier(hard), loans)),
         family.either("Voting, hard (with a forest)", later(lambda: VotingClassifier(mixed), loans), "Voting", "soft|trees|tree"),

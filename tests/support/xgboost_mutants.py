@@ -100,8 +100,8 @@ def honest() -> list[dict[str, Any]]:
         classifier(**few, booster="dart", rate_drop=0.5).fit(X, y),
         classifier(**few, multi_strategy="multi_output_tree").fit(X, y3),
         classifier(**few, enable_categorical=True, max_cat_to_onehot=1).fit(frame, y),
-        classifier(n_estimators=2, booster="gblinear").fit(X, y),
-        xgboost.train({"objective": "binary:logistic", "max_depth": 2}, xgboost.DMatrix(X, y), 2),
+        classifier(n_estimators=2, booster="gblinear", n_jobs=1).fit(X, y),
+        xgboost.train({"objective": "binary:logistic", "max_depth": 2, "nthread": 1}, xgboost.DMatrix(X, y), 2),
     ]
     found = []
     for model in models:
@@ -175,6 +175,8 @@ def _change(document: dict[str, Any], rng: random.Random) -> None:
     """Something else at one place; lists are chosen as often as all single numbers in them together."""
     everywhere = list(places(document))
     names = sorted({tuple(key for key in path if isinstance(key, str)) for path in everywhere})
+    if not names:
+        return
     chosen = rng.choice(names)
     path = rng.choice([p for p in everywhere if tuple(key for key in p if isinstance(key, str)) == chosen])
     old = at(document, path)

@@ -67,7 +67,7 @@ def _named(model: object, rows: npt.NDArray[Any]) -> pd.DataFrame:
     """An array as a table: with the model's own names, or x0, x1, ..."""
     names: Sequence[str] = [f"x{i}" for i in range(rows.shape[1])]
     if not isinstance(model, type | LinearModel | TreeEnsemble | ObliqueEnsemble | ReluNetwork):
-        columns = columns_of(model, {})
+        columns = columns_of(model, _any_categories(names))
         names = columns.names if columns.count == rows.shape[1] else names
     return pd.DataFrame(rows, columns=list(names)).infer_objects()
 
@@ -138,9 +138,15 @@ def _categorical(model: object, frame: pd.DataFrame) -> list[str]:
     positions = categorical_of(model)
     if not positions:
         return []
-    columns, given = columns_of(model, {}), [str(name) for name in frame.columns]
+    given = [str(name) for name in frame.columns]
+    columns = columns_of(model, _any_categories(given))
     names = columns.as_written(given) if columns.own_names else given
     return [names[j] for j in positions if j < len(names) and names[j] in given]
+
+
+def _any_categories(names: Sequence[str]) -> dict[str, tuple[Category, ...]]:
+    """For libraries that keep no names of categories, where only the names of columns are asked for."""
+    return dict.fromkeys([*names, *(f"x{i}" for i in range(len(names)))], ("any",))
 
 
 def _categories(space: Space) -> dict[str, tuple[Category, ...]]:

@@ -16,8 +16,8 @@ import numpy.typing as npt
 from elbowroom.errors import SolverMissing, UnsupportedModel
 from elbowroom.numerics import Floats, Ints
 
-MOST_COLUMNS: Final = 1_000_000
-MOST_NUMBERS: Final = 20_000_000  # in one batch of a graph that takes a fixed number of rows
+MOST_COLUMNS: Final = 20_000
+MOST_NUMBERS: Final = 2_000_000  # in one batch of a graph that takes a fixed number of rows
 FLOAT, DOUBLE, INT32, INT64, STRING = 1, 11, 6, 7, 8  # element types of the format
 _DOMAINS: Final = {"": "", "ai.onnx": "", "ai.onnx.ml": "ai.onnx.ml"}
 
@@ -96,7 +96,9 @@ class Graph:
             int(d.dim_value) if d.WhichOneof("value") == "dim_value" else None for d in only.type.tensor_type.shape.dim
         ]
         if len(sizes) != 2 or sizes[1] is None or not 0 < sizes[1] <= MOST_COLUMNS:
-            refuse(f"its input has the shape {sizes}; (rows, columns) with a known number of columns is needed")
+            refuse(
+                f"its input has the shape {sizes}; (rows, columns) with a known number of columns, at most {MOST_COLUMNS:,}, is needed"
+            )
         batch = sizes[0] if sizes[0] is not None and sizes[0] > 0 else None
         if (batch or 1) * sizes[1] > MOST_NUMBERS:
             refuse(f"it takes {batch} rows at a time, which is too many; export it with a free number of rows")

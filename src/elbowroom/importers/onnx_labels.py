@@ -88,7 +88,7 @@ def scores_of(graph: Graph, end: End) -> tuple[Chain, str | None]:
     name, last = end.scores, None
     for _ in range(_MOST_STEPS):
         node = graph.producer(name)
-        if graph.known(node, "Identity"):
+        if graph.known(node, "Identity") or _drops_the_only_column(graph, node):
             name = str(node.input[0])
         elif graph.known(node, "Concat") and last is None and (inside := _both(graph, node)) is not None:
             name, last = inside, "both"
@@ -106,6 +106,14 @@ def scores_of(graph: Graph, end: End) -> tuple[Chain, str | None]:
         else:
             return chain_to(graph, name), last
     raise refused("its scores go through too many steps, or in circles")
+
+
+def _drops_the_only_column(graph: Graph, node: Any) -> bool:
+    """A Squeeze of the columns; the runtime refuses it where there is more than one."""
+    if not graph.known(node, "Squeeze"):
+        return False
+    axes = graph.constant(node.input[1]) if len(node.input) > 1 else graph.wholes(node, "axes")
+    return axes is not None and axes.size == 1 and int(axes.ravel()[0]) in (1, -1)
 
 
 def _both(graph: Graph, node: Any) -> str | None:

@@ -10,9 +10,9 @@ from typing import Any, Final
 import numpy as np
 
 from elbowroom.importers.arithmetic import DOUBLE, SINGLE, Chain
+from elbowroom.importers.network_outputs import batch_norm
 from elbowroom.importers.onnx_graph import DOUBLE as DOUBLE_TYPE
 from elbowroom.importers.onnx_graph import FLOAT, Graph, refuse, shown
-from elbowroom.importers.torch_network import batch_norm
 from elbowroom.numerics import Floats
 
 _ML: Final = "ai.onnx.ml"

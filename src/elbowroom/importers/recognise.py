@@ -50,7 +50,11 @@ def refuse_overrides(model: object, known: type, may: Container[str] = ()) -> No
                     f"cannot be read from its attributes. Give a plain {known.__name__}"
                 )
     for name in vars(model) if hasattr(model, "__dict__") else ():
-        if not _changes_nothing(name) and inspect.isroutine(inspect.getattr_static(known, name, None)):
+        if (
+            not _changes_nothing(name)
+            and name not in may
+            and inspect.isroutine(inspect.getattr_static(known, name, None))
+        ):
             raise UnsupportedModel(
                 f"this {own.__name__} object has its own {name!r}, set on the instance; what it predicts cannot be read"
             )

@@ -72,9 +72,9 @@ def read_forest(model: Any, preprocessing: Preprocessing) -> TreeEnsemble:
 
 def _mean(model: Any, preprocessing: Preprocessing, trees: list[Any]) -> TreeEnsemble:
     _one_output(model, model.n_outputs_)
-    builder, missing = TreeBuilder(), takes_missing(model)
+    builder = TreeBuilder()
     for tree in trees:
-        add_tree(builder, tree, finite(tree, "tree_.value", tree.tree_.value)[:, 0, :1], missing)
+        add_tree(builder, tree, finite(tree, "tree_.value", tree.tree_.value)[:, 0, :1], takes_missing(tree))
     info = ModelInfo.regressor(preprocessing.names, preprocessing.source_name(model))
     return builder.build(info, preprocessing, float32_at_most, np.zeros(1), float(len(trees)))
 

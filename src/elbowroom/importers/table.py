@@ -90,6 +90,7 @@ _TORCH = Entry(
     | {"_load_from_state_dict", "_save_to_state_dict", "train", "eval", "__dir__", "__len__"},
 )
 _WRAPPER = Entry("sklearn_search", "unfold_wrapper")
+_KERAS = Entry("keras_network", "read_model", frozenset({"build", "quantize"}))  # which keras wraps on every object
 
 READERS: dict[tuple[str, str], Entry] = {
     ("sklearn", "LogisticRegression"): Entry("sklearn_linear", "read_logistic"),
@@ -164,6 +165,9 @@ READERS: dict[tuple[str, str], Entry] = {
     ("elbowroom", "CatBoostFile"): Entry("catboost_file", "read_file"),
     ("torch", "Sequential"): _TORCH,
     ("torch", "Module"): _TORCH,
+    ("keras", "Sequential"): _KERAS,
+    ("keras", "Functional"): _KERAS,
+    ("keras", "Model"): _KERAS,
     ("onnx", "ModelProto"): Entry("onnx_model", "read_onnx"),
     ("onnxruntime", "InferenceSession"): Entry("onnx_model", "read_onnx"),
     ("elbowroom", "OnnxFile"): Entry("onnx_model", "read_onnx"),

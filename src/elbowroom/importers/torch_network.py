@@ -16,9 +16,9 @@ import numpy.typing as npt
 from elbowroom.errors import InputError, UnsupportedModel
 from elbowroom.importers.arithmetic import DOUBLE, SINGLE, Arithmetic, Chain
 from elbowroom.importers.inputs import Columns
+from elbowroom.importers.network_outputs import LAST, batch_norm, labels_of_outputs, outputs_info
 from elbowroom.importers.preprocessing import Preprocessing
 from elbowroom.importers.torch_steps import refuse_disguises, steps_of
-from elbowroom.models.base import Decision, Link, ModelInfo
 from elbowroom.models.linear import LinearModel
 from elbowroom.models.network import ReluNetwork
 from elbowroom.numerics import Floats
@@ -29,7 +29,6 @@ _BATCH_NORM_ROUNDINGS: Final = (
     16  # variance + eps, root, reciprocal, products, mean: fewer than ten, in any arrangement
 )
 _IDENTITIES: Final = ("Dropout", "AlphaDropout", "FeatureAlphaDropout", "Dropout1d", "Identity")
-_LAST: Final = ("Sigmoid", "Softmax", "LogSoftmax")
 _KNOWN_LAST: Final[WeakKeyDictionary[Any, str | None]] = WeakKeyDictionary()
 
 
@@ -66,32 +65,12 @@ def read_module(model: Any, preprocessing: Preprocessing) -> ReluNetwork | Linea
             raise UnsupportedModel(
                 f"{step.name} follows {last or 'squeeze'}, which is read at the end of a network only"
             )
-        if step.kind in _LAST:
+        if step.kind in LAST:
             last = step.kind
         else:
             _add(chain, step)
     _KNOWN_LAST[model] = last
-    return chain.model(_info(model, preprocessing, chain, last))
-
-
-def _info(model: Any, preprocessing: Preprocessing, chain: Chain, last: str | None) -> ModelInfo:
-    outputs, arithmetic = chain.width, chain.arithmetic
-    if outputs > 1 and last == "Sigmoid":
-        raise UnsupportedModel(
-            f"a Sigmoid over {outputs} outputs reaches 1.0 for all large scores, where the largest output is undecided; leave "
-            "it out, or use Softmax"
-        )
-    if outputs == 1 and last in ("Softmax", "LogSoftmax"):
-        raise UnsupportedModel(f"{last} over one output is constant; use Sigmoid, or two outputs")
-    error = 0.0 if last is None else arithmetic.label_error * (1.0 + np.log(outputs))
-    # float32 probabilities are too coarse for a target on them
-    link = Link.NONE
-    if arithmetic is DOUBLE and last is not None:
-        link = Link.LOGISTIC if outputs == 1 else Link.SOFTMAX
-    decision = Decision.POSITIVE if outputs == 1 else Decision.ARGMAX
-    classes = tuple(range(max(outputs, 2)))
-    source = f"{preprocessing.source_name(model)} ({arithmetic.name})"
-    return ModelInfo(preprocessing.names, classes, decision, link, source, error)
+    return chain.model(outputs_info(preprocessing, chain, last, preprocessing.source_name(model)))
 
 
 def _arithmetic(model: Any) -> Arithmetic:
@@ -184,18 +163,6 @@ def _add_batch_norm(chain: Chain, step: Any) -> None:
     batch_norm(chain, step.name, mean, variance, float(step.module.eps), weight, bias)
 
 
-def batch_norm(
-    chain: Chain, name: str, mean: Floats, variance: Floats, eps: float, weight: Floats | None, bias: Floats | None
-) -> None:
-    """Normalisation with known statistics, as one scale."""
-    if not ((variance >= 0.0).all() and eps >= 0.0 and (variance + eps > 0.0).all()):
-        raise UnsupportedModel(f"{name} divides by the root of a variance that is not positive; train it again")
-    factor = 1.0 / np.sqrt(variance + eps)
-    factor = factor if weight is None else factor * weight
-    bias = np.zeros_like(mean) if bias is None else bias
-    chain.scale(factor, bias - mean * factor, np.abs(bias) + np.abs(mean * factor), _BATCH_NORM_ROUNDINGS)
-
-
 # ---- the original's own answers --------------------------------------------------------------------------------------
 def _outputs(model: Any, table: Any) -> npt.NDArray[Any]:
     """What the module itself returns for rows that are cast to its own type, (rows, outputs)."""
@@ -212,17 +179,13 @@ def _outputs(model: Any, table: Any) -> npt.NDArray[Any]:
 def _last_of(model: Any) -> str | None:
     """The last step where it makes probabilities; found once, because a trace takes longer than a prediction."""
     if model not in _KNOWN_LAST:
-        _KNOWN_LAST[model] = next((step.kind for step in steps_of(model) if step.kind in _LAST), None)
+        _KNOWN_LAST[model] = next((step.kind for step in steps_of(model) if step.kind in LAST), None)
     return _KNOWN_LAST[model]
 
 
 def predict(model: Any, table: Any) -> npt.NDArray[np.int64]:
     """Labels: the first largest output; one output: whether it is positive (behind a Sigmoid: above one half)."""
-    values = _outputs(model, table)
-    if values.shape[1] > 1:
-        return np.asarray(values.argmax(axis=1), dtype=np.int64)
-    threshold = 0.5 if _last_of(model) == "Sigmoid" else 0.0
-    return np.asarray(values[:, 0] > threshold, dtype=np.int64)
+    return labels_of_outputs(_outputs(model, table), _last_of(model))
 
 
 def raw_scores(model: Any, table: Any) -> Floats:

@@ -23,10 +23,13 @@ def base_margins(learner: Learner) -> tuple[Singles, float]:
     """The base of every score, and how far it may be from the library's own: 0 where that was asked."""
     if has_library() and (learner.trees or learner.weights is not None):
         return _of_the_library(learner), 0.0
+    stored = learner.base_score
+    if learner.weights is not None:  # gblinear adds the first one to every score
+        stored = np.full_like(stored, stored[0])
     if learner.objective not in _PROBABILITIES:
-        return learner.base_score, 0.0
+        return stored, 0.0
     with np.errstate(divide="ignore", over="ignore"):
-        base = -np.log(np.float32(1) / learner.base_score - np.float32(1))
+        base = -np.log(np.float32(1) / stored - np.float32(1))
     steps = 1.0 if learner.weight_drop is None else 1.0 + 2.0 * float(np.abs(learner.weight_drop).sum())
     return base.astype(np.float32), float(2.0 * np.spacing(np.abs(base)).max() * steps)
 

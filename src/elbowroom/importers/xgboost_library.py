@@ -43,6 +43,8 @@ def load(model: Any, learner: Learner, without_leaves: bool = False) -> None:
     try:
         with xgboost.config_context(verbosity=0):
             model.load_model(bytearray(encode(_document(learner, without_leaves))))
+            booster = model.get_booster() if hasattr(model, "get_booster") else model
+            booster.set_param({"nthread": 1})  # what is asked here is small: threads would wait for each other
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         reason = brief(str(error).partition("Stack trace")[0])
         raise InputError(f"xgboost {xgboost.__version__} itself cannot load this model ({reason})") from None

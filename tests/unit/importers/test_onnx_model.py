@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,7 @@ from elbowroom.errors import ElbowroomError, InputError, SolverMissing, Unsuppor
 from elbowroom.importers import onnx_graph, open_model, replay  # noqa: E402
 from elbowroom.importers import onnx_model as reader  # noqa: E402
 from elbowroom.importers.onnx_file import OnnxFile  # noqa: E402
-from elbowroom.importers.replay import _network_error  # noqa: E402
+from elbowroom.importers.replay import network_error  # noqa: E402
 from elbowroom.models import LinearModel, ReluNetwork, TreeEnsemble  # noqa: E402
 from tests.support.onnx_models import (  # noqa: E402
     DOUBLE,
@@ -69,7 +71,7 @@ def test_scores_of_graphs_stay_within_the_declared_error(kind: int, gemm: dict[s
     opened = open_model(model, replay=False)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(700, 3)) * 10.0 ** rng.uniform(-2, 3, (700, 1))
-    value, error = _network_error(opened.model.layers, X)  # type: ignore[union-attr]
+    value, error = network_error(opened.model.layers, X)  # type: ignore[union-attr]
     theirs = reader.raw_scores(model, X)
     assert theirs.shape == value.shape and (np.abs(theirs - value) <= error).all()
     assert error.max() < np.abs(value).max() * (1e-3 if kind == FLOAT else 1e-12)
@@ -99,6 +101,31 @@ def test_ends_of_graphs(end: str) -> None:
     opened = open_model(graph(nodes, numbers, [result]))
     assert opened.report is not None and opened.report.points > 1000
     assert (opened.model.info.evaluation_error > 0.0) == (end != "ArgMax")
+
+
+@pytest.mark.parametrize("free", [False, True], ids=["two rows at a time", "any number of rows"])
+@pytest.mark.parametrize("kind", ["10-50-2", "batch norm, leaky", "ends in a relu", "custom", "two linear layers"])
+def test_exports_of_torch_are_the_same_network(kind: str, free: bool) -> None:
+    torch = pytest.importorskip("torch")
+    from tests.support.torch_networks import made
+
+    module = made(kind)
+    ours = open_model(module, replay=False)
+    content = io.BytesIO()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the exporter that needs no further package is on its way out
+        try:
+            torch.onnx.export(
+                module, torch.zeros(2, ours.model.info.n_features), content, dynamo=False, input_names=["x"],
+                dynamic_axes={"x": {0: "rows"}} if free else None,
+            )  # fmt: skip
+        except (ImportError, TypeError, torch.onnx.errors.OnnxExporterError) as error:
+            pytest.skip(f"torch cannot export here: {error}")
+    opened = open_model(OnnxFile.of(content.getvalue()), replay=False)
+    assert replay(opened.model, opened.original, limit=1500).points > 300
+    X = np.random.default_rng(0).normal(size=(300, ours.model.info.n_features))
+    np.testing.assert_allclose(opened.model.scores(X), ours.model.scores(X), rtol=1e-4, atol=1e-5)
+    assert (opened.predict(X) == ours.predict(X)).mean() > 0.99
 
 
 # ---- trees -----------------------------------------------------------------------------------------------------------
