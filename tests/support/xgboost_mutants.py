@@ -175,6 +175,8 @@ def _change(document: dict[str, Any], rng: random.Random) -> None:
     """Something else at one place; lists are chosen as often as all single numbers in them together."""
     everywhere = list(places(document))
     names = sorted({tuple(key for key in path if isinstance(key, str)) for path in everywhere})
+    if not names:
+        return
     chosen = rng.choice(names)
     path = rng.choice([p for p in everywhere if tuple(key for key in p if isinstance(key, str)) == chosen])
     old = at(document, path)

@@ -13,13 +13,15 @@ from typing import Final
 
 import numpy as np
 
-from elbowroom.errors import UnsupportedModel
+from elbowroom.errors import UnsupportedModel, warn
+from elbowroom.importers.replay import network_error
 from elbowroom.models.base import ModelInfo
 from elbowroom.models.linear import Affine, LinearModel
 from elbowroom.models.network import ReluNetwork
 from elbowroom.numerics import EPS, TINY, Floats, gamma
 
 MOST_NUMBERS: Final = 50_000_000  # entries of one matrix
+_TRIED, _COARSE = 64, 0.05  # rows, and the share of the outputs' spread from which on rounding is worth a warning
 _OF_FOLDING: Final = gamma(8)  # our own roundings while a scale is multiplied out
 
 
@@ -162,7 +164,12 @@ class Chain:
                 raise UnsupportedModel(
                     f"{info.source}: the numbers of layer {k} are not finite, or too large to multiply out"
                 )
-        return ReluNetwork(info, (*self._finished, last)) if self._finished else LinearModel(info, last)
+        if not self._finished:
+            return LinearModel(info, last)
+        network = ReluNetwork(info, (*self._finished, last))
+        if self.arithmetic is SINGLE:
+            _remark_on_coarseness(network)
+        return network
 
     def _collected(self) -> Affine:
         if self._current is not None:
@@ -188,3 +195,19 @@ class Chain:
     def _refuse_size(numbers: int) -> None:
         if numbers > MOST_NUMBERS:
             raise UnsupportedModel(f"a layer of {numbers:,} numbers is too large; at most {MOST_NUMBERS:,} are read")
+
+
+def _remark_on_coarseness(network: ReluNetwork) -> None:
+    """Warn where the bound on float32's rounding is a visible share of what the scores vary by, over rows of size 1."""
+    rows = np.random.default_rng(0).normal(size=(_TRIED, network.info.n_features))
+    with np.errstate(over="ignore", invalid="ignore"):
+        value, error = network_error(network.layers, rows)
+        spread, share = float(value.std(axis=0).max()), 0.0
+        if spread > 0.0:
+            share = float(error.max()) / spread
+    if share > _COARSE:
+        warn(
+            f"{network.info.source}: {len(network.layers)} layers in float32 may be off by {share:.0%} of what their outputs vary "
+            "by (this is the bound, for rows of size 1), and regions keep that far from the boundary; give the network in "
+            "float64: model.double() in torch"
+        )

@@ -133,9 +133,9 @@ def _score_error(parsed: Model, X: Floats) -> Floats:
         case TreeEnsemble() | ObliqueEnsemble():
             return _tree_error(parsed)
         case LinearModel():
-            return _network_error((parsed.affine,), X)[1] + TINY
+            return network_error((parsed.affine,), X)[1] + TINY
         case ReluNetwork():
-            return _network_error(parsed.layers, X)[1] + TINY
+            return network_error(parsed.layers, X)[1] + TINY
 
 
 def _compare_values(parsed: Model, original: Original, X: Floats) -> None:
@@ -213,7 +213,7 @@ def _certain(model: Model, X: Floats, scores: Floats, label: Ints) -> Bools:
             case ReluNetwork():
                 network = network_margins(model, int(target))
                 layers, slack = network.layers, network.slack
-        value, error = _network_error(layers, X[rows])
+        value, error = network_error(layers, X[rows])
         certain[rows] = (value >= error + slack).all(axis=1)
     return certain
 
@@ -231,7 +231,7 @@ def _decided(model: TreeEnsemble, X: Floats, label: Ints) -> Bools:
     return decided
 
 
-def _network_error(layers: tuple[Affine, ...], X: Floats) -> tuple[Floats, Floats]:
+def network_error(layers: tuple[Affine, ...], X: Floats) -> tuple[Floats, Floats]:
     """Outputs of ReLU layers, row by row, and how far the original's outputs may be from the ones computed here."""
     value, error, length = X, np.zeros_like(X), np.zeros((len(X), 1))  # a missing number is no error
     lost = np.zeros(len(X), dtype=np.bool_)

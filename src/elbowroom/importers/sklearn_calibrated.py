@@ -89,9 +89,11 @@ def _leaf_by_leaf(info: ModelInfo, folds: list[Any], parts: list[Model]) -> Tree
 def _one_fold(info: ModelInfo, fold: Any, part: Model) -> Model | None:
     response = "decision_function" if hasattr(fold.estimator, "decision_function") else "predict_proba"
     is_response = (response == "predict_proba") == (part.info.link is Link.IDENTITY)
-    if fold.method == "isotonic":
+    if (
+        fold.method == "isotonic" or not is_response
+    ):  # a curve of a probability that is a curve itself grows all the same
         return _stepped(info, fold, part, response) if len(info.classes) == 2 else None
-    if not is_response or part.info.threshold != 0.0:
+    if part.info.threshold != 0.0:
         return None
     if fold.method == "sigmoid":
         slopes = finite(fold, "a_", [c.a_ for c in fold.calibrators])
@@ -110,14 +112,14 @@ def _stepped(info: ModelInfo, fold: Any, part: Model, response: str) -> Model | 
         return np.asarray(p[:, 1] > p[:, 0])
 
     low, high = (-BIGGEST, BIGGEST) if response == "decision_function" else (0.0, 1.0)
-    knots = np.asarray(fold.calibrators[0].X_thresholds_, dtype=np.float64)
+    knots = np.asarray(getattr(fold.calibrators[0], "X_thresholds_", ()), dtype=np.float64)
     around = np.clip(np.sort(np.concatenate([next_down(knots), knots, next_up(knots), [low, high]])), low, high)
     labels_there = second(around)
     if (np.diff(labels_there.astype(np.int8)) < 0).any():
         return None
     if labels_there.all() or not labels_there.any():
         raise UnsupportedModel(
-            f"{info.source}: its isotonic calibration gives every row the same label; nothing can be explained"
+            f"{info.source}: its calibration gives every row the same label; nothing can be explained"
         )
     edge = float(next_up(last_float_where(lambda f: ~second(f), 1, low, high))[0])
     parsed = positive_from(part, 1, response, edge)

@@ -18,7 +18,7 @@ from elbowroom import Box, Explainer, Region  # noqa: E402
 from elbowroom.errors import UnsupportedModel  # noqa: E402
 from elbowroom.importers import keras_network as reader  # noqa: E402
 from elbowroom.importers import open_model, replay  # noqa: E402
-from elbowroom.importers.replay import _network_error  # noqa: E402
+from elbowroom.importers.replay import network_error  # noqa: E402
 from elbowroom.models import ReluNetwork  # noqa: E402
 from tests.support.hostile import attack  # noqa: E402
 
@@ -53,7 +53,7 @@ def test_scores_stay_within_the_declared_error(kind: str) -> None:
     layers = opened.model.layers if isinstance(opened.model, ReluNetwork) else (opened.model.affine,)  # type: ignore[union-attr]
     rng = np.random.default_rng(1)
     X = rng.normal(size=(500, 4)) * 10.0 ** rng.uniform(-2, 3, (500, 1))
-    value, error = _network_error(layers, X)
+    value, error = network_error(layers, X)
     for batch in (7, 500):
         theirs = np.concatenate([reader.raw_scores(model, X[i : i + batch]) for i in range(0, len(X), batch)])
         assert theirs.shape == value.shape and (np.abs(theirs - value) <= error).all()

@@ -17,7 +17,7 @@ from elbowroom.errors import ElbowroomError, InputError, SolverMissing, Unsuppor
 from elbowroom.importers import onnx_graph, open_model, replay  # noqa: E402
 from elbowroom.importers import onnx_model as reader  # noqa: E402
 from elbowroom.importers.onnx_file import OnnxFile  # noqa: E402
-from elbowroom.importers.replay import _network_error  # noqa: E402
+from elbowroom.importers.replay import network_error  # noqa: E402
 from elbowroom.models import LinearModel, ReluNetwork, TreeEnsemble  # noqa: E402
 from tests.support.onnx_models import (  # noqa: E402
     DOUBLE,
@@ -71,7 +71,7 @@ def test_scores_of_graphs_stay_within_the_declared_error(kind: int, gemm: dict[s
     opened = open_model(model, replay=False)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(700, 3)) * 10.0 ** rng.uniform(-2, 3, (700, 1))
-    value, error = _network_error(opened.model.layers, X)  # type: ignore[union-attr]
+    value, error = network_error(opened.model.layers, X)  # type: ignore[union-attr]
     theirs = reader.raw_scores(model, X)
     assert theirs.shape == value.shape and (np.abs(theirs - value) <= error).all()
     assert error.max() < np.abs(value).max() * (1e-3 if kind == FLOAT else 1e-12)

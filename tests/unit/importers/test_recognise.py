@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
@@ -85,3 +86,19 @@ def test_a_method_set_on_the_object_is_refused() -> None:
     model.predict = lambda X: X
     with pytest.raises(UnsupportedModel, match="'predict', set on the instance"):
         refuse_overrides(model, LogisticRegression)
+
+
+def test_what_only_training_calls_may_be_replaced() -> None:
+    """As imbalanced-learn does in its forests; what predictions go through may not."""
+
+    class OutOfBag(RandomForestClassifier):
+        def _compute_oob_predictions(self, X: Any, y: Any) -> Any:
+            return None
+
+    class Rows(OutOfBag):
+        def _validate_X_predict(self, X: Any) -> Any:  # noqa: N802 - the original's name
+            return X + 1
+
+    refuse_overrides(OutOfBag(), RandomForestClassifier)
+    with pytest.raises(UnsupportedModel, match="own '_validate_X_predict'"):
+        refuse_overrides(Rows(), RandomForestClassifier)

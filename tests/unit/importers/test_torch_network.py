@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import warnings
 from typing import Any
 
 import numpy as np
@@ -9,10 +11,10 @@ import pytest
 
 pytest.importorskip("torch")
 
-from elbowroom.errors import ReplayMismatch, UnsupportedModel
+from elbowroom.errors import ElbowroomWarning, ReplayMismatch, UnsupportedModel
 from elbowroom.importers import open_model, replay
 from elbowroom.importers import torch_network as reader
-from elbowroom.importers.replay import _network_error
+from elbowroom.importers.replay import network_error
 from elbowroom.models import Decision, LinearModel, Link, ReluNetwork
 from tests.support.torch_networks import NETWORKS, Custom, F, made, nn, torch
 
@@ -29,7 +31,7 @@ def test_scores_stay_within_the_declared_error_in_every_batch(kind: str, double:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(2000, parsed.info.n_features)) * 10.0 ** rng.uniform(-3, 3, (2000, 1))
     X[:20] = 0.0
-    value, error = _network_error(_layers(parsed), X)
+    value, error = network_error(_layers(parsed), X)
     assert np.array_equal(value, parsed.scores(X))
     best = np.sort(np.column_stack([value, np.zeros(len(X))]) if value.shape[1] == 1 else value, axis=1)
     sure = best[:, -1] - best[:, -2] > 2 * error.max(axis=1)
@@ -59,7 +61,7 @@ def test_the_error_is_used_up_to_a_visible_share() -> None:
     model = made("linear")
     parsed = open_model(model, replay=False).model
     X = np.random.default_rng(1).normal(size=(20_000, 7))
-    value, error = _network_error(_layers(parsed), X)
+    value, error = network_error(_layers(parsed), X)
     assert (np.abs(reader.raw_scores(model, X) - value) / error).max() > 0.05
 
 
@@ -280,3 +282,18 @@ def test_an_importer_reads_linear_and_layered_modules() -> None:
     assert isinstance(open_model(made("two linear layers")).model, LinearModel)
     assert isinstance(open_model(made("shared relu")).model, ReluNetwork)
     assert len(open_model(made("shared relu")).model.layers) == 3  # type: ignore[union-attr]
+
+
+def test_a_deep_float32_network_is_warned_about_with_the_cure() -> None:
+    def deep() -> Any:
+        sizes = (200, 400, 300, 300, 200, 200, 100, 3)
+        parts = [part for n, m in itertools.pairwise(sizes) for part in (nn.Linear(n, m), nn.ReLU())]
+        return nn.Sequential(*parts[:-1])
+
+    with pytest.warns(ElbowroomWarning, match=r"float32.*double\(\)"):
+        open_model(made(deep), replay=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ElbowroomWarning)
+        open_model(made(deep, double=True), replay=False)
+        open_model(made("10-50-2"), replay=False)
+        open_model(made("50-100-100-1"), replay=False)

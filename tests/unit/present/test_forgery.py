@@ -17,9 +17,13 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.compose import make_column_transformer
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
 from typer.testing import CliRunner
 
 from elbowroom import (
@@ -79,6 +83,26 @@ SPACE = Space(
 ROW = np.array([0.2, 0.4])
 
 
+RAW = ("raw", "filled")
+
+
+@cache
+def raw_model() -> Any:
+    """Of raw categories, for rows that may lack their age."""
+    X, y = data()
+    steps = make_column_transformer((OneHotEncoder(), ["home"]), (SimpleImputer(), ["income", "age"]))
+    return make_pipeline(steps, RandomForestClassifier(5, max_depth=3, random_state=0)).fit(with_homes(X), y)
+
+
+def with_homes(X: pd.DataFrame) -> pd.DataFrame:
+    return X.assign(home=np.resize(["own", "rent", "free"], len(X)))
+
+
+def raw_space(kind: str) -> Space:
+    fixed, missing = (["income"], "may be filled") if kind == "filled" else ([], "keep")
+    return Space.from_frame(with_homes(data()[0]), immutable=fixed, missing=missing)
+
+
 def make(kind: str, folder: Path) -> Case:
     X, y = data()
     rules: dict[str, object] = {"rules": [AtMost(2), LinearRule({"income": 1.0}, high=2.0)]}
@@ -101,8 +125,11 @@ def make(kind: str, folder: Path) -> Case:
             Ridge().fit(X, 1000 * X["income"]),
             {"room": Box(0.2), "target": Target(at_least=600, at_most=700)},
         ),
+        "raw": (raw_model(), {"room": Box({"income": 0.01}, categories={"home": ["own", "free"]})}),
+        "filled": (raw_model(), {"room": Box({"age": 0.01})}),
     }[kind]
-    answer = Explainer(model, SPACE).explain(ROW, **{"target": "yes", **question})  # type: ignore[arg-type]
+    space, row = (raw_space(kind), {"income": 0.42, "age": None, "home": "rent"}) if kind in RAW else (SPACE, ROW)
+    answer = Explainer(model, space).explain(row, **{"target": "yes", **question})  # type: ignore[arg-type]
     assert isinstance(answer, NoRegion if kind in ("none", "no values") else Region), answer
     if kind == "certified":
         assert isinstance(answer, Region)
@@ -114,7 +141,18 @@ def make(kind: str, folder: Path) -> Case:
     return Case(folder, json.loads(answer.to_json()))
 
 
-KINDS = ["linear", "nameless", "forest", "network", "certified", "none", "values", "forest of values", "no values"]
+KINDS = [
+    "linear",
+    "nameless",
+    "forest",
+    "network",
+    "certified",
+    "none",
+    "values",
+    "forest of values",
+    "no values",
+    *RAW,
+]
 
 
 @pytest.fixture(scope="module", params=KINDS)
