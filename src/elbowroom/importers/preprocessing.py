@@ -39,6 +39,7 @@ class Preprocessing:
     stages: tuple[Stage, ...] = ()
     takes: tuple[Column, ...] | None = None
     codes: Mapping[int, Mapping[Category, float]] = field(default_factory=dict)
+    sparse: bool = False  # the model is handed a sparse table, whose zeros some libraries take for missing numbers
 
     @classmethod
     def of_numbers(cls, names: tuple[str, ...]) -> Preprocessing:

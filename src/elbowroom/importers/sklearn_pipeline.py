@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -32,7 +32,21 @@ def unfold_pipeline(model: Any, preprocessing: Preprocessing) -> tuple[Any, Prep
         raise UnsupportedModel(
             f"the last step {name!r} of this Pipeline is not a classifier, so the Pipeline cannot predict"
         )
-    return final, preprocessing
+    return final, replace(preprocessing, sparse=_hands_sparse(_steps(before)))
+
+
+def _hands_sparse(steps: list[Any]) -> bool:
+    """Whether a sparse table comes out of the last of the steps that does something."""
+    last = next((step for step in reversed(steps) if not passes_through(step)), None)
+    if last is None:
+        return False
+    if hasattr(last, "steps"):
+        return _hands_sparse(_steps(last.steps))
+    if hasattr(last, "transformer_list"):
+        return any(_hands_sparse([part]) for _, part in last.transformer_list)
+    if hasattr(last, "sparse_output_"):  # a ColumnTransformer, which decides by how many zeros there are
+        return bool(last.sparse_output_)
+    return bool(getattr(last, "sparse_output", False)) or str(getattr(last, "encode", "")) == "onehot"
 
 
 def _steps(steps: Sequence[tuple[str, Any]]) -> list[Any]:
