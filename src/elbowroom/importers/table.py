@@ -111,6 +111,8 @@ READERS: dict[tuple[str, str], Entry] = {
     ("sklearn", "MLPClassifier"): Entry("sklearn_network", "read_network"),
     ("xgboost", "XGBClassifier"): Entry("xgboost_models", "read_classifier"),
     ("xgboost", "XGBRFClassifier"): Entry("xgboost_models", "read_classifier"),
+    ("xgboost", "XGBRegressor"): Entry("xgboost_models", "read_regressor"),
+    ("xgboost", "XGBRFRegressor"): Entry("xgboost_models", "read_regressor"),
     ("xgboost", "Booster"): Entry("xgboost_models", "read_booster"),
     ("elbowroom", "XGBoostFile"): Entry("xgboost_files", "read_file"),
     ("sklearn", "SVC"): Entry("sklearn_vectors", "read_vectors"),
