@@ -110,7 +110,6 @@ class Preprocessing:
         name = type(model).__name__
         return f"{package} Pipeline({', '.join([*parts, name])})" if parts else f"{package} {name}"
 
-    # ---- rows that show what a single raw column does -----------------------------------------------------------------
     @cached_property
     def neutral(self) -> Floats:
         """An inner row that all stages accept: the same usual number everywhere, the first category of every column."""
@@ -187,7 +186,6 @@ class Preprocessing:
             table = stage.apply(table)
         return True
 
-    # ---- folding --------------------------------------------------------------------------------------------------------
     def affine(self, weight: Floats, bias: Floats, model: str = "this model") -> Affine:
         """W t + b as a map of the inner columns."""
         if self.untouched:
