@@ -117,6 +117,8 @@ READERS: dict[tuple[str, str], Entry] = {
     ("elbowroom", "XGBoostFile"): Entry("xgboost_files", "read_file"),
     ("sklearn", "SVC"): Entry("sklearn_vectors", "read_vectors"),
     ("sklearn", "NuSVC"): Entry("sklearn_vectors", "read_vectors"),
+    ("sklearn", "SVR"): Entry("sklearn_vectors", "read_vector_regressor"),
+    ("sklearn", "NuSVR"): Entry("sklearn_vectors", "read_vector_regressor"),
     ("sklearn", "FixedThresholdClassifier"): Entry("sklearn_thresholds", "read_fixed_threshold"),
     ("sklearn", "TunedThresholdClassifierCV"): Entry("sklearn_thresholds", "read_tuned_threshold"),
     ("sklearn", "OneVsRestClassifier"): Entry("sklearn_one_vs_rest", "read_one_vs_rest"),
