@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from elbowroom.errors import UnsupportedModel
 from elbowroom.importers.inputs import Column, Columns
-from elbowroom.importers.preprocessing import Preprocessing, Stage, inside
+from elbowroom.importers.preprocessing import Preprocessing
 from elbowroom.importers.sklearn_common import columns as estimator_columns
 from elbowroom.importers.sklearn_common import require_fitted
+from elbowroom.importers.stages import Stage, inside
 from elbowroom.importers.steps import joined, known_step, passes_through, picked, stage_of, step_categories
 from elbowroom.importers.table import Known, columns_of
 from elbowroom.importers.trace import Trace
@@ -31,7 +32,21 @@ def unfold_pipeline(model: Any, preprocessing: Preprocessing) -> tuple[Any, Prep
         raise UnsupportedModel(
             f"the last step {name!r} of this Pipeline is not a classifier, so the Pipeline cannot predict"
         )
-    return final, preprocessing
+    return final, replace(preprocessing, sparse=_hands_sparse(_steps(before)))
+
+
+def _hands_sparse(steps: list[Any]) -> bool:
+    """Whether a sparse table comes out of the last of the steps that does something."""
+    last = next((step for step in reversed(steps) if not passes_through(step)), None)
+    if last is None:
+        return False
+    if hasattr(last, "steps"):
+        return _hands_sparse(_steps(last.steps))
+    if hasattr(last, "transformer_list"):
+        return any(_hands_sparse([part]) for _, part in last.transformer_list)
+    if hasattr(last, "sparse_output_"):  # a ColumnTransformer, which decides by how many zeros there are
+        return bool(last.sparse_output_)
+    return bool(getattr(last, "sparse_output", False)) or str(getattr(last, "encode", "")) == "onehot"
 
 
 def _steps(steps: Sequence[tuple[str, Any]]) -> list[Any]:
@@ -55,14 +70,10 @@ def columns(model: Any, known: Known) -> Columns:
     made = [
         Column(c.name, labels, pandas_category=wants)
         for c, labels, wants in zip(
-            found.columns, _merged(through, [t[0] for t in told]), [t[1] for t in told], strict=True
+            found.columns, [a or b[0] for a, b in zip(through, told, strict=True)], [t[1] for t in told], strict=True
         )
     ]
     return Columns(tuple(made), found.own_names)
-
-
-def _merged(first: list[tuple[Category, ...] | None], second: list[tuple[Category, ...] | None]) -> list[Any]:
-    return [a if a is not None else b for a, b in zip(first, second, strict=True)]
 
 
 def _told(steps: list[Any], inside: Columns, width: int) -> list[tuple[tuple[Category, ...] | None, bool]]:

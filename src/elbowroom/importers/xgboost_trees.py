@@ -17,8 +17,10 @@ import numpy as np
 
 from elbowroom.errors import UnsupportedModel
 from elbowroom.importers.preprocessing import Preprocessing
+from elbowroom.importers.trace import Way
 from elbowroom.importers.tree_builder import TreeBuilder
 from elbowroom.importers.xgboost_document import Learner
+from elbowroom.importers.xgboost_sparse import sparse_below, unfolded, zero_aside
 from elbowroom.importers.xgboost_tree import Singles, Tree
 from elbowroom.models.base import ModelInfo
 from elbowroom.models.trees import TreeEnsemble
@@ -40,7 +42,11 @@ def ensemble(
     by a tree of one leaf: the sign of a rounded difference is exact.
     """
     builder = TreeBuilder()
+    is_number = preprocessing.trace.way != Way.LOOKED
     for tree, value in zip(*leaf_values(learner, base, through_sklearn), strict=True):
+        if preprocessing.sparse:
+            _add_sparse(builder, tree, value, is_number)
+            continue
         sets = {node: left_of(listed, bool(tree.default_left[node])) for node, listed in tree.sets.items()}
         builder.add(
             tree.feature, tree.threshold.astype(np.float64), tree.left, tree.right, tree.leaf, value.astype(np.float64),
@@ -49,9 +55,23 @@ def ensemble(
     if threshold:
         nothing = np.full(1, -1)
         leaf = np.ones(1, np.bool_)
-        below = np.full((1, learner.outputs), -threshold)
-        builder.add(nothing, np.zeros(1), nothing, nothing, leaf, below, missing_left=leaf)
-    return builder.build(info, preprocessing, float32_below, base.astype(np.float64), single=True)
+        least = np.full((1, learner.outputs), -threshold)
+        builder.add(nothing, np.zeros(1), nothing, nothing, leaf, least, missing_left=leaf)
+    below = sparse_below if preprocessing.sparse else float32_below
+    return builder.build(info, preprocessing, below, base.astype(np.float64), single=True)
+
+
+def _add_sparse(builder: TreeBuilder, tree: Tree, value: Singles, is_number: Bools) -> None:
+    """A tree whose zeros are missing numbers."""
+    made = unfolded(tree, is_number)
+    source, threshold = np.array(made.source), np.array(made.threshold)
+    leaf, side = tree.leaf[source], tree.default_left[source]
+    by_category = np.flatnonzero(~leaf & ~is_number[tree.feature[source]])
+    sets = {int(i): zero_aside(float(threshold[i]), bool(side[i])) for i in by_category}
+    builder.add(
+        tree.feature[source], threshold, np.array(made.left), np.array(made.right), leaf, value[source].astype(np.float64),
+        missing_left=side, sets=sets or None,
+    )  # fmt: skip
 
 
 def leaf_values(learner: Learner, base: Singles, through_sklearn: bool) -> tuple[list[Tree], list[Singles]]:
