@@ -80,10 +80,17 @@ def target_stage(step: Any) -> _Tables:
 def categories(step: Any, width: int) -> list[tuple[Category, ...] | None]:
     """The categories that an encoder was fitted on, as plain values; a missing one is None."""
     found: list[tuple[Category, ...] | None] = []
-    for known in step.categories_:
+    for i, known in enumerate(step.categories_):
+        if any(label is None for label in known):
+            names = getattr(step, "feature_names_in_", None)
+            name = i if names is None else str(names[i])
+            raise UnsupportedModel(
+                f"column {name!r}: {type(step).__name__} was fitted on None, which it tells from NaN; tables hold either for "
+                f"a missing value: fit on X.astype({{{name!r}: 'category'}}), where both are the same"
+            )
         labels = [None if _absent(label) else label for label in np.asarray(known, dtype=object).tolist()]
         plain = [label.item() if isinstance(label, np.generic) else label for label in labels]
-        found.append(tuple(dict.fromkeys(plain)))  # None and NaN are one category
+        found.append(tuple(dict.fromkeys(plain)))
     return found
 
 

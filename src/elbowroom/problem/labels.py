@@ -91,7 +91,8 @@ def inner_names(columns: Sequence[tuple[str, Sequence[Category] | None]]) -> tup
 
 
 def label_series(labels: Sequence[Category], codes: Ints, pandas_category: bool) -> pd.Series:
-    """The labels with these positions as pandas would hold them, whatever subset of the labels occurs."""
+    """The labels with these positions as pandas would hold them, whatever subset of the labels occurs. A missing one is NaN,
+    as in tables read from files and in the category dtype: encoders tell None from it."""
     if pandas_category:
         kept = [i for i, label in enumerate(labels) if label is not None]
         place = np.full(len(labels), -1, dtype=np.int64)
@@ -99,7 +100,8 @@ def label_series(labels: Sequence[Category], codes: Ints, pandas_category: bool)
         dtype = pd.CategoricalDtype([labels[i] for i in kept])
         return pd.Series(pd.Categorical.from_codes(place[codes], dtype=dtype))
     inexact = None in labels and any(isinstance(v, int) and abs(v) > 2**53 for v in labels)  # floats would round them
-    known = pd.Series(list(labels), dtype=object) if inexact else pd.Series(list(labels))
+    values = [np.nan if label is None else label for label in labels]
+    known = pd.Series(values, dtype=object) if inexact else pd.Series(values)
     return known.take(codes).reset_index(drop=True)
 
 

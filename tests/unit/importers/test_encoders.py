@@ -299,3 +299,19 @@ def test_a_forest_behind_native_categories_of_numbers() -> None:
     sample = explainer.space.table(region.body.sample(2_000))
     assert set(sample["rooms"]) == {1, 2, 3, 5}
     assert (forest.predict(sample) == "yes").all()
+
+
+@pytest.mark.parametrize("absent", [np.nan, None], ids=["NaN", "None"])
+def test_a_missing_category_is_asked_about_as_the_table_holds_it(absent: object) -> None:
+    """An encoder tells None from NaN and takes the other one for unknown: it must not be handed the wrong one."""
+    rng = np.random.default_rng(0)
+    kind, x = rng.choice(np.array(["a", "b", absent], dtype=object), 300), rng.normal(size=300)
+    frame = pd.DataFrame({"x": x, "kind": pd.Series(kind, dtype=object)})
+    steps = ColumnTransformer([("hot", OneHotEncoder(handle_unknown="ignore"), ["kind"])], remainder="passthrough")
+    model = make_pipeline(steps, LogisticRegression(C=100)).fit(frame, x + 2 * pd.isna(kind) > 0.7)
+    if absent is None:
+        with pytest.raises(UnsupportedModel, match=r"'kind': OneHotEncoder was fitted on None.*'category'"):
+            open_model(model)
+        return
+    opened = open_model(model, data=frame)
+    assert np.array_equal(opened.predict(opened.original.inputs.inner(frame)), model.predict(frame))
