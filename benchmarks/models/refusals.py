@@ -88,7 +88,12 @@ def _things() -> list[Case]:
         ),
         family.refuses("a class", lambda: Given(LogisticRegression, X, row=0), plain, "fit|object|instance"),
         family.refuses("None", lambda: Given(None, X, row=0), "None", "fitted|model"),
-        family.refuses("model and table swapped", lambda: Given(X, model, row=X.iloc[0]), "DataFrame", "model"),
+        family.refuses(
+            "model and table swapped",
+            lambda: Given(X, model, row=X.iloc[0]),
+            "model comes first|DataFrame",
+            "Explainer(model, X)|model",
+        ),
         family.refuses(
             "an array of coefficients", lambda: Given(model.coef_, X, row=0), "ndarray|array", "fitted|model"
         ),

@@ -70,7 +70,7 @@ def _fit(model: Any) -> Any:
         (AdaBoostClassifier(RandomForestClassifier(3), n_estimators=2, random_state=0), "single trees"),
         (OneVsRestClassifier(SVC()), 'kernel="linear"'),
         (DummyClassifier(), "LogisticRegression"),
-        (SVR(), "gradient boosting"),
+        (SVR(), "HistGradientBoostingRegressor"),
         (KNeighborsRegressor(2), "gradient boosting"),
         (StandardScaler(), "make_pipeline"),
     ],

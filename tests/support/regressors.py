@@ -15,7 +15,7 @@ from sklearn.datasets import load_diabetes
 from sklearn.neural_network import MLPRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import LinearSVR
+from sklearn.svm import SVR, LinearSVR
 from sklearn.tree import DecisionTreeRegressor, ExtraTreeRegressor
 
 from elbowroom.problem import Target
@@ -31,6 +31,7 @@ LINEAR: dict[str, Callable[[], Any]] = {
 }  # fmt: skip
 LINEAR["SGDRegressor"] = lambda: linear_model.SGDRegressor(random_state=0)
 LINEAR["LinearSVR"] = lambda: LinearSVR(random_state=0, max_iter=200)
+LINEAR["SVR"] = lambda: SVR(kernel="linear")
 if hasattr(linear_model, "PassiveAggressiveRegressor"):  # on its way out of scikit-learn
     LINEAR["PassiveAggressiveRegressor"] = lambda: linear_model.PassiveAggressiveRegressor(random_state=0)
 LINKED: dict[str, Callable[[], Any]] = {

@@ -128,11 +128,19 @@ if hasattr(selection, "FixedThresholdClassifier"):
         "threshold, histograms": lambda: Fixed(
             HistGradientBoostingClassifier(max_iter=5), threshold=0.1, response_method="decision_function"
         ),
+        "threshold, first class": lambda: Fixed(forest(10, None), threshold=0.3, pos_label="approved"),
+        "threshold, first class, histograms": lambda: Fixed(
+            HistGradientBoostingClassifier(max_iter=5), threshold=0.6, pos_label="approved"
+        ),
         "tuned threshold": lambda: selection.TunedThresholdClassifierCV(forest(), cv=2),
     }
     BINARY_OF_PLANES |= {
         "threshold, logistic": lambda: Fixed(linear(), threshold=0.8),
         "threshold, score": lambda: Fixed(svm(), threshold=-0.4),
+        "threshold, first class, score": lambda: Fixed(svm(), threshold=0.3, pos_label="approved"),
+        "hard voting with thresholds": lambda: VotingClassifier(
+            [("a", Fixed(linear(), threshold=0.7, pos_label=0)), ("b", Fixed(tree(3), threshold=0.2)), ("c", svm())]
+        ),
     }
 try:
     CalibratedClassifierCV(tree(), method="temperature").fit(np.eye(20)[:, :2], np.arange(20) % 2)

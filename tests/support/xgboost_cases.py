@@ -10,8 +10,8 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
+from elbowroom.importers.xgboost_columns import learner_of
 from elbowroom.importers.xgboost_document import Learner
-from elbowroom.importers.xgboost_models import learner_of
 
 CODES: Final = 4  # the column of codes
 TYPES: Final = ["q", "q", "q", "q", "c", "q"]

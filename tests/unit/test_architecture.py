@@ -244,6 +244,16 @@ def test_public_names_are_those_of_the_interface(documented: set[str]) -> None:
     assert types - public <= {"DataFrame", "None", "True", "False"}, "documented, but not public"
 
 
+def test_importers_are_small() -> None:
+    """One library, one idea, one file that is read in one sitting."""
+    long = {
+        p.name
+        for p in (SOURCE / "elbowroom" / "importers").glob("*.py")
+        if len(p.read_text(encoding="utf-8").splitlines()) > 250
+    }
+    assert not long, f"past 250 lines: {sorted(long)}"
+
+
 def test_public_names_exist_and_nothing_else_is_offered() -> None:
     assert len(set(elbowroom.__all__)) == len(elbowroom.__all__)
     for name in elbowroom.__all__:

@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 
 from elbowroom.errors import UnsupportedModel, warn
-from elbowroom.importers.replay import network_error
+from elbowroom.importers.replay_errors import network_error
 from elbowroom.models.base import ModelInfo
 from elbowroom.models.linear import Affine, LinearModel
 from elbowroom.models.network import ReluNetwork

@@ -107,6 +107,8 @@ def parse(text: str, source: str) -> TextModel:
 
 
 def _tree(block: str, number: int, n_features: int, where: str) -> TextTree:
+    if not block.endswith("\n"):
+        _damaged(where, "no empty line comes after it, where the library stops reading it")
     pairs = _pairs(block, _TREE, where)
     if pairs.get("is_linear", "0") != "0":
         raise InputError(

@@ -73,18 +73,17 @@ def refused(owner: object, part: object, why: str, cure: str) -> UnsupportedMode
     return UnsupportedModel(f"{type(owner).__name__} of {type(part).__name__} cannot be read exactly: {why}; {cure}")
 
 
-def class_map(owner: object, part: object, classes: Any) -> Ints:
-    """For every class of the part its position among all classes."""
-    known = {label: index for index, label in enumerate(np.asarray(classes).tolist())}
-    if not hasattr(part, "classes_"):
+def class_map(owner: object, part: object, parsed: Model, classes: Sequence[Any]) -> Ints:
+    """For every class of the part, in the order of its parsed copy, its position among all classes."""
+    if parsed.info.is_regressor:
         raise refused(owner, part, "it predicts numbers and no classes", "use classifiers as its parts")
-    own = np.asarray(part.classes_).tolist()
-    if not set(own) <= set(known):
-        strange = next(label for label in own if label not in known)
+    known = {label: index for index, label in enumerate(classes)}
+    strange = [label for label in parsed.info.classes if label not in known]
+    if strange:
         raise UnsupportedModel(
-            f"{type(owner).__name__} holds a {type(part).__name__} with a class of its own: {strange!r}"
+            f"{type(owner).__name__} holds a {type(part).__name__} with a class of its own: {strange[0]!r}"
         )
-    return np.array([known[label] for label in own], dtype=np.int64)
+    return np.array([known[label] for label in parsed.info.classes], dtype=np.int64)
 
 
 def probability_trees(parsed: Model) -> TreeEnsemble | None:

@@ -11,40 +11,20 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from elbowroom.errors import UnsupportedModel
 from elbowroom.importers.inputs import Column, Inputs
+from elbowroom.importers.stages import Stage, inside, last_inside, rank_within, steps_back
 from elbowroom.importers.trace import Trace, Way
 from elbowroom.models.linear import Affine
-from elbowroom.numerics import BIGGEST, Bools, Floats, Ints, from_ordinal, gamma, last_float_where, ordinal
+from elbowroom.numerics import BIGGEST, Bools, Floats, Ints, gamma, last_float_where, next_up
 from elbowroom.problem.labels import Category
 
 _USUAL = (0.0, 1.0, 0.5, -1.0)  # tried as a row that every step accepts
-_NEIGHBOURS = (*range(-16, 17), -1000, -100, 100, 1000)  # floats away from a cut
-
-
-class Stage(Protocol):
-    """One stage of preprocessing: how it computes, and what it is in real numbers."""
-
-    def apply(self, table: Any) -> Any:
-        """The original's own arithmetic, a frame or an array in and out; overflow is cut back to the largest float, which
-        keeps the order."""
-        ...
-
-    def trace(self, before: Trace) -> Trace: ...
-
-    @property
-    def description(self) -> str: ...
-
-
-def inside(stage: Stage, table: Any) -> Bools:
-    """Rows at which a stage has a value: all, unless the stage says otherwise."""
-    ask: Callable[[Any], Bools] | None = getattr(stage, "inside", None)
-    return np.ones(len(table), dtype=np.bool_) if ask is None else ask(table)
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +53,6 @@ class Preprocessing:
 
     @property
     def width(self) -> int:
-        """Number of inner columns."""
         return self.inputs.width
 
     def behind(self, stage: Stage) -> Preprocessing:
@@ -131,7 +110,6 @@ class Preprocessing:
         name = type(model).__name__
         return f"{package} Pipeline({', '.join([*parts, name])})" if parts else f"{package} {name}"
 
-    # ---- rows that show what a single raw column does -----------------------------------------------------------------
     @cached_property
     def neutral(self) -> Floats:
         """An inner row that all stages accept: the same usual number everywhere, the first category of every column."""
@@ -154,6 +132,28 @@ class Preprocessing:
             rows[np.ix_(members, members)] = np.eye(members.size)
         return self.apply(rows)
 
+    def values_of(self, column: int) -> Floats:
+        """What a transformed column holds for every category, or every bin, of its raw column."""
+        v = int(self.trace.variable[column])
+        if self.trace.way[column] == Way.LOOKED:
+            return np.asarray(self.tables[self.inputs.members(v), column])
+        return np.asarray(self._by_bin(v)[:, column])
+
+    def _by_bin(self, variable: int) -> Floats:
+        if variable not in self._bin_rows:
+            cuts = next(
+                c for c, v in zip(self.trace.bins, self.trace.variable, strict=True) if v == variable and c is not None
+            )
+            inside = np.append(cuts, next_up(cuts[-1]) if cuts.size else self.neutral[self.inputs.starts[variable]])
+            rows = np.broadcast_to(self.neutral, (inside.size, self.width)).copy()
+            rows[:, self.inputs.starts[variable]] = inside
+            self._bin_rows[variable] = self.apply(rows)
+        return self._bin_rows[variable]
+
+    @cached_property
+    def _bin_rows(self) -> dict[int, Floats]:
+        return {}
+
     @cached_property
     def at_missing(self) -> Floats | None:
         """(raw columns, transformed columns): the transformed row where one raw number is missing; None if the stages
@@ -172,9 +172,9 @@ class Preprocessing:
         below 0."""
         ends = np.full(self.width, -np.inf), np.full(self.width, np.inf)
         for v in np.unique(self.trace.variable[self.trace.way == Way.CURVE]):
-            place = self.inputs.starts[v]
+            place = int(self.inputs.starts[v])
             for end, far in zip(ends, (-BIGGEST, BIGGEST), strict=True):
-                end[place] = self._last_inside(place, far)
+                end[place] = last_inside(self._inside, self.neutral, place, far)
         return ends
 
     def _inside(self, row: Floats) -> bool:
@@ -186,22 +186,6 @@ class Preprocessing:
             table = stage.apply(table)
         return True
 
-    def _last_inside(self, place: int, far: float) -> float:
-        rows = np.broadcast_to(self.neutral, (1, self.width)).copy()
-
-        def works(x: float) -> bool:
-            rows[0, place] = x
-            return self._inside(rows)
-
-        if works(far):
-            return float(np.copysign(np.inf, far))
-        within, beyond = int(ordinal(self.neutral[place])), int(ordinal(far))
-        while abs(beyond - within) > 1:
-            middle = (within + beyond) // 2
-            within, beyond = (middle, beyond) if works(float(from_ordinal(np.int64(middle)))) else (within, middle)
-        return float(from_ordinal(np.int64(within)))
-
-    # ---- folding --------------------------------------------------------------------------------------------------------
     def affine(self, weight: Floats, bias: Floats, model: str = "this model") -> Affine:
         """W t + b as a map of the inner columns."""
         if self.untouched:
@@ -240,7 +224,7 @@ class Preprocessing:
         columns, thresholds = pairs[0].astype(np.int64), pairs[1]
         raw = self.inputs.starts[self.trace.variable[columns]]
         falls = self.trace.sense[columns] < 0
-        row = _rank_within(raw)
+        row = rank_within(raw)
         matrix = np.broadcast_to(self.neutral, (int(row.max()) + 1, self.width)).copy()
 
         def holds(candidate: Floats) -> Bools:
@@ -253,31 +237,13 @@ class Preprocessing:
 
         with np.errstate(over="ignore", invalid="ignore"):
             edge = last_float_where(holds, len(columns), -BIGGEST, BIGGEST)
-            self._refuse_steps_back(holds, edge, columns)
+            curved = np.flatnonzero((self.trace.way[columns] == Way.CURVE) & np.isfinite(edge))
+            wrong = steps_back(holds, edge, curved)
+        if wrong is not None:
+            j = int(columns[wrong])
+            raise UnsupportedModel(
+                f"{self.trace.by[j]} is not monotone in floating point about a split on column "
+                f"{self.inputs.columns[self.trace.variable[j]].name!r}; fit the model on the transformed column"
+            )
         where = where.ravel()
         return raw[where], edge[where], falls[where]
-
-    def _refuse_steps_back(self, holds: Callable[[Floats], Bools], edge: Floats, columns: Ints) -> None:
-        """A curve may step back by an ulp where mathematics does not: each cut is tried on its neighbours."""
-        curved = np.flatnonzero((self.trace.way[columns] == Way.CURVE) & np.isfinite(edge))
-        if not curved.size:
-            return
-        place = ordinal(np.where(np.isfinite(edge), edge, 0.0))
-        for step in _NEIGHBOURS:
-            wrong = holds(from_ordinal(place + step)) != (step <= 0)
-            if wrong[curved].any():
-                j = int(columns[curved[np.argmax(wrong[curved])]])
-                raise UnsupportedModel(
-                    f"{self.trace.by[j]} is not monotone in floating point about a split on column "
-                    f"{self.inputs.columns[self.trace.variable[j]].name!r}; fit the model on the transformed column"
-                )
-
-
-def _rank_within(group: Ints) -> Ints:
-    """For every entry: how many earlier entries have the same value."""
-    order = np.argsort(group, kind="stable")
-    ordered = group[order]
-    first = np.searchsorted(ordered, ordered, side="left")
-    rank = np.empty(len(group), dtype=np.int64)
-    rank[order] = np.arange(len(group)) - first
-    return rank

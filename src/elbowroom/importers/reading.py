@@ -63,13 +63,16 @@ def open_model(
         ) from error
 
 
-def _open(model: object, names: object, replay: bool, data: object, known: Known) -> ReadModel:
+def _open(
+    model: object, names: object, replay: bool, data: object, known: Known, never: frozenset[str] = frozenset()
+) -> ReadModel:
+    """``never``: columns in which the original refuses a missing category."""
     outer = entry_of(model)
     own = outer.columns(model, known).named(names)
     columns = own.with_categories(known)
     inner, preprocessing = unfold(model, Preprocessing(Inputs.of(columns)))
     columns.refuse_words(own, set(preprocessing.trace.variable.tolist()))
-    columns = _sayable(columns, preprocessing)
+    columns = _sayable(columns, preprocessing, never)
     preprocessing = replace(preprocessing, inputs=Inputs.of(columns))
     inputs = preprocessing.inputs
     reader = reader_of(inner)
@@ -78,20 +81,43 @@ def _open(model: object, names: object, replay: bool, data: object, known: Known
     if not columns.own_names:
         parsed = replace(parsed, info=replace(parsed.info, own_names=False))
     original = Original(model, inputs, preprocessing, outer.predict, outer.raw_scores)
+    unsaid = _unsaid(original)
+    if unsaid is not None:  # once more, without a category that the model itself refuses
+        return _open(model, names, replay, data, known, frozenset({*never, inputs.columns[unsaid].name}))
     parsed = missing_only_in(parsed, _taken(parsed, original))
     report = replay_points(parsed, original, data=data) if replay else None
     return ReadModel(parsed, original, report)
 
 
-def _sayable(columns: Columns, preprocessing: Preprocessing) -> Columns:
+def _unsaid(original: Original) -> int | None:
+    """The first column whose missing category the original refuses, though the steps before it do not."""
+    for v, column in enumerate(original.inputs.columns):
+        if column.categories is not None and None in column.categories and len(column.categories) > 1:
+            try:
+                original.predict(_with_missing(original.preprocessing, v))
+            except InputError:
+                return v
+    return None
+
+
+def _with_missing(preprocessing: Preprocessing, variable: int) -> Floats:
+    """One row that lacks the category of one column."""
+    row, members = preprocessing.neutral[None].copy(), preprocessing.inputs.members(variable)
+    labels = preprocessing.inputs.columns[variable].categories or ()
+    row[0, members] = np.eye(members.size)[labels.index(None)]
+    return row
+
+
+def _sayable(columns: Columns, preprocessing: Preprocessing, never: frozenset[str]) -> Columns:
     """Without the missing category where the steps refuse it: an encoder behind an imputer may not know what that puts in."""
     for v, column in enumerate(columns.columns):
-        if preprocessing.stages and column.categories is not None and None in column.categories:
-            row = preprocessing.neutral[None].copy()
-            members = preprocessing.inputs.members(v)
-            row[0, members] = np.eye(members.size)[column.categories.index(None)]
+        if column.categories is None or None not in column.categories:
+            continue
+        if column.name in never:
+            columns = columns.without_missing(v)
+        elif preprocessing.stages:
             try:
-                preprocessing.apply(row)
+                preprocessing.apply(_with_missing(preprocessing, v))
             except (ValueError, TypeError):
                 columns = columns.without_missing(v)
     return columns

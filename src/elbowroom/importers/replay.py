@@ -9,6 +9,7 @@ from scipy.special import expit, softmax
 
 from elbowroom.errors import ReplayMismatch
 from elbowroom.importers.original import Original
+from elbowroom.importers.replay_errors import network_error, off_hyperplanes, tree_error
 from elbowroom.importers.replay_points import Range, boundary_rows, cut_rows, data_rows, missing_rows, row_budget
 from elbowroom.models.base import Link, Model
 from elbowroom.models.linear import Affine, LinearModel
@@ -18,11 +19,10 @@ from elbowroom.models.network import ReluNetwork
 from elbowroom.models.oblique import ObliqueEnsemble
 from elbowroom.models.trees import TreeEnsemble
 from elbowroom.models.values import value_error, values_of
-from elbowroom.numerics import EPS, EPS32, TINY, Bools, Floats, Ints, gamma
+from elbowroom.numerics import EPS, TINY, Bools, Floats, Ints
 
 _FLOAT32_LIMIT = 3e38  # originals that cast to float32 refuse larger numbers
 _SHOWN_COLUMNS = 20
-_ROOM = 1.01  # norms and sums of errors are rounded, too
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ def _compare_scores(parsed: Model, original: Original, X: Floats, scores: Floats
     An original without scores is compared by its probabilities. Logistic function and softmax enlarge no error.
     """
     if isinstance(parsed, ObliqueEnsemble):
-        sure = _off_hyperplanes(parsed, X)  # elsewhere rounding chooses the leaf
+        sure = off_hyperplanes(parsed, X)  # elsewhere rounding chooses the leaf
         X, scores = X[sure], scores[sure]
     allowed = _score_error(parsed, X)
     ours, ask = scores, original.decision_function if parsed.info.shows_scores else None
@@ -131,7 +131,7 @@ def _score_error(parsed: Model, X: Floats) -> Floats:
     """How far the original's scores may be from ours, whatever the order of summation."""
     match parsed:
         case TreeEnsemble() | ObliqueEnsemble():
-            return _tree_error(parsed)
+            return tree_error(parsed)
         case LinearModel():
             return network_error((parsed.affine,), X)[1] + TINY
         case ReluNetwork():
@@ -161,7 +161,7 @@ def values_agree(parsed: Model, X: Floats, theirs: Floats) -> Bools:
     with np.errstate(invalid="ignore"):
         close = (np.abs(theirs - ours) <= allowed) | (theirs == ours)  # both may be infinite: exponentials overflow
     if isinstance(parsed, ObliqueEnsemble):  # near a hyperplane rounding chooses the leaf
-        close |= ~_off_hyperplanes(parsed, X)
+        close |= ~off_hyperplanes(parsed, X)
     return np.asarray(close)
 
 
@@ -172,36 +172,12 @@ def _probabilities(link: Link, scores: Floats) -> Floats:
     return np.asarray(softmax(scores, axis=1)) if link is Link.SOFTMAX else scores
 
 
-def _off_hyperplanes(model: ObliqueEnsemble, X: Floats) -> Bools:
-    """True where no rounding of the dot products changes a side."""
-    inner = model.left >= 0
-    away = np.abs(X @ model.weight[inner].T - model.threshold[inner])
-    error = 2.0 * np.array([model.split_error(np.abs(x))[inner] for x in X]).reshape(away.shape)
-    return np.asarray((away > error).all(axis=1))
-
-
-def _tree_error(model: TreeEnsemble | ObliqueEnsemble) -> Floats:
-    total = np.abs(model.base) + np.maximum.reduceat(np.abs(model.value), model.roots).sum(axis=0)
-    return np.asarray(2 * gamma(model.n_trees + 8, EPS32 if model.single else EPS) * total / model.divisor)
-
-
-def _affine_error(affine: Affine, magnitude: Floats) -> Floats:
-    """`Affine.error`, row by row; a missing number has an error of its own."""
-    slack = 1.0 + gamma(magnitude.shape[1] + 4)
-    missing = np.isnan(magnitude)
-    error = np.where(missing, 0.0, magnitude) @ affine.error_slope.T + affine.error_constant
-    if affine.missing_value is not None and affine.missing_error is not None and missing.any():
-        shares = np.nan_to_num(affine.missing_error + 4 * EPS * missing.shape[1] * np.abs(affine.missing_value))
-        error = error + missing @ shares.T
-    return np.asarray(error * slack)
-
-
 def _certain(model: Model, X: Floats, scores: Floats, label: Ints) -> Bools:
     """True where the copy's label is beyond all declared errors: the original must say the same."""
     if isinstance(model, TreeEnsemble):
         return _decided(model, X, label)
     if isinstance(model, ObliqueEnsemble):
-        return _off_hyperplanes(model, X)
+        return off_hyperplanes(model, X)
     certain = np.zeros(len(X), dtype=np.bool_)
     for target in np.unique(label):
         rows = label == target
@@ -229,32 +205,6 @@ def _decided(model: TreeEnsemble, X: Floats, label: Ints) -> Bools:
         sums = margins.base + margins.value.reshape(*of.shape[:2], -1).sum(axis=1)
         decided[rows] = (sums >= margins.slack).all(axis=1)
     return decided
-
-
-def network_error(layers: tuple[Affine, ...], X: Floats) -> tuple[Floats, Floats]:
-    """Outputs of ReLU layers, row by row, and how far the original's outputs may be from the ones computed here."""
-    value, error, length = X, np.zeros_like(X), np.zeros((len(X), 1))  # a missing number is no error
-    lost = np.zeros(len(X), dtype=np.bool_)
-    for i, layer in enumerate(layers):
-        if i:
-            value = np.maximum(value, 0.0)  # the ReLU enlarges no error
-        # the original's rounding and ours, each within the layer's own bound for inputs up to |value| + error
-        own = 2 * _affine_error(layer, np.abs(value) + error)
-        if layer.range_slope is not None:  # beyond its range the original computes anything
-            share = (np.abs(value) + error) @ layer.range_slope + layer.range_constant
-            lost |= ~(share * _ROOM <= 1.0)
-        # what is passed on, entry by entry or by the length of all errors together, whichever is smaller
-        error = np.minimum(error @ np.abs(layer.weight).T, length * layer.row_lengths * _ROOM) + own
-        if i < len(layers) - 1:
-            grown = layer.spectral_norm * length * _ROOM if i else 0.0
-            length = np.minimum(grown + _lengths(own), _lengths(error)) * _ROOM + TINY
-        value = layer(value)
-    error[lost] = np.inf
-    return value, error
-
-
-def _lengths(errors: Floats) -> Floats:
-    return np.hypot.reduce(errors, axis=1, keepdims=True)
 
 
 def _describe(model: Model, row: Floats) -> str:

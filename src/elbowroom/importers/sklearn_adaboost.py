@@ -44,24 +44,22 @@ def read_adaboost(model: Any, preprocessing: Preprocessing) -> Model:
     binary = len(classes) == 2
     voters, values = [], []
     for part, weight in zip(model.estimators_, weights.tolist(), strict=False):  # early stops leave weights over
-        one = voter(read_part(model, part, preprocessing))
+        parsed = read_part(model, part, preprocessing)
+        one = voter(parsed)
         if one is None:
             raise refused(
                 model, part, "what it says is no sum that could be weighed",
                 "use single trees (the default) or linear models as its parts",
             )  # fmt: skip
+        places = class_map(model, part, parsed, classes)
         voters.append(one)
-        values.append(
-            _votes(
-                one.votes(len(classes), class_map(model, part, model.classes_), *_sides(weight, len(classes))), binary
-            )
-        )
+        values.append(_votes(one.votes(len(classes), places, *_sides(weight, len(classes))), binary))
     decision = Decision.POSITIVE if binary else Decision.ARGMAX
     link = Link.LOGISTIC if binary else Link.NONE  # of more classes: the softmax of score / (K - 1)
     info = ModelInfo(preprocessing.names, classes, decision, link, preprocessing.source_name(model))
-    parsed = poll(info, voters, values, total)
+    joined = poll(info, voters, values, total)
     # whatever the parts do with a missing number, AdaBoost refuses it
-    return replace(parsed, missing_left=None, may_miss=None) if isinstance(parsed, TreeEnsemble) else parsed
+    return replace(joined, missing_left=None, may_miss=None) if isinstance(joined, TreeEnsemble) else joined
 
 
 def _sides(weight: float, n_classes: int) -> tuple[float, float]:

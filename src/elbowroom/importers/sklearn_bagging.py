@@ -45,7 +45,8 @@ def read_bagging(model: Any, preprocessing: Preprocessing) -> Model:
             read_part(model, part, preprocessing if everything else preprocessing.behind(Selected(model, chosen)))
         )
     info = ModelInfo(preprocessing.names, classes, Decision.ARGMAX, Link.IDENTITY, preprocessing.source_name(model))
-    maps = [class_map(model, part, range(len(classes))) for part in model.estimators_]
+    everyone = range(len(classes))  # parts are fitted on the numbers of the classes
+    maps = [class_map(model, part, p, everyone) for part, p in zip(model.estimators_, parts, strict=True)]
     first = model.estimators_[0]
     if hasattr(first, "predict_proba"):
         trees = [probability_trees(part) for part in parts]

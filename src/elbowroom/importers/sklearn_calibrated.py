@@ -72,7 +72,8 @@ def _is_single_tree(part: Model) -> bool:
 
 
 def _leaf_by_leaf(info: ModelInfo, folds: list[Any], parts: list[Model]) -> TreeEnsemble:
-    """exp of several numbers at once may differ in the last digit from exp of one, so temperatures count as rounded."""
+    """exp of several numbers at once may differ in the last digit from exp of one, and so may sums over the classes: where there
+    are such, the values count as rounded."""
     trees = [part for part in parts if isinstance(part, TreeEnsemble)]
     values = []
     for fold, tree in zip(folds, trees, strict=True):
@@ -80,7 +81,7 @@ def _leaf_by_leaf(info: ModelInfo, folds: list[Any], parts: list[Model]) -> Tree
         value = np.zeros((leaf.size, len(info.classes)))
         value[leaf] = finite(fold, "predict_proba", _calibrated(fold, tree.value[leaf], "predict_proba"))
         values.append(value)
-    rounded = any(fold.method == "temperature" for fold in folds)
+    rounded = len(info.classes) > 2 or any(fold.method == "temperature" for fold in folds)
     return join_trees(
         replace(info, fused_products=rounded), trees, values, np.zeros(len(info.classes)), float(len(folds))
     )

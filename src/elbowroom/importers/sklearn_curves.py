@@ -16,7 +16,7 @@ from elbowroom.errors import UnsupportedModel
 from elbowroom.importers.sklearn_common import require_fitted
 from elbowroom.importers.steps import run, tamed
 from elbowroom.importers.trace import Trace
-from elbowroom.numerics import BIGGEST, Bools, Floats, from_ordinal, ordinal
+from elbowroom.numerics import BIGGEST, Bools, Floats, from_ordinal, next_down, ordinal
 
 RISING: Final = (
     "log1p",
@@ -132,11 +132,27 @@ def power_stage(step: Any) -> _Curves:
     return _Curves.of(step, type(step).__name__, _width(step))
 
 
-def bins_stage(step: Any) -> _Curves:
+@dataclass(frozen=True, eq=False)
+class _Bins:
+    """0/1 columns: x lies in bin k iff edge_k <= x < edge_k+1, the first and the last bin being open."""
+
+    step: Any
+
+    def apply(self, table: Any) -> Any:
+        return run(self.step, table)
+
+    def trace(self, before: Trace) -> Trace:
+        edges = [np.asarray(e, dtype=np.float64)[1:-1] for e in self.step.bin_edges_]
+        source = np.repeat(np.arange(len(edges)), [e.size + 1 for e in edges])
+        return before.binned(source, [np.asarray(next_down(e)) for e in edges], self.description)
+
+    @property
+    def description(self) -> str:
+        return type(self.step).__name__
+
+
+def bins_stage(step: Any) -> _Curves | _Bins:
     require_fitted(step)
     if step.encode != "ordinal":
-        raise UnsupportedModel(
-            f"KBinsDiscretizer(encode={step.encode!r}) makes 0/1 columns of a number, which rise and fall; fit with "
-            'encode="ordinal" and a model of trees behind it'
-        )
+        return _Bins(step)
     return _Curves.of(step, type(step).__name__, _width(step))

@@ -10,9 +10,10 @@ import numpy as np
 
 from elbowroom.errors import UnsupportedModel
 from elbowroom.importers.inputs import Column, Columns
-from elbowroom.importers.preprocessing import Preprocessing, Stage, inside
+from elbowroom.importers.preprocessing import Preprocessing
 from elbowroom.importers.sklearn_common import columns as estimator_columns
 from elbowroom.importers.sklearn_common import require_fitted
+from elbowroom.importers.stages import Stage, inside
 from elbowroom.importers.steps import joined, known_step, passes_through, picked, stage_of, step_categories
 from elbowroom.importers.table import Known, columns_of
 from elbowroom.importers.trace import Trace
@@ -69,14 +70,10 @@ def columns(model: Any, known: Known) -> Columns:
     made = [
         Column(c.name, labels, pandas_category=wants)
         for c, labels, wants in zip(
-            found.columns, _merged(through, [t[0] for t in told]), [t[1] for t in told], strict=True
+            found.columns, [a or b[0] for a, b in zip(through, told, strict=True)], [t[1] for t in told], strict=True
         )
     ]
     return Columns(tuple(made), found.own_names)
-
-
-def _merged(first: list[tuple[Category, ...] | None], second: list[tuple[Category, ...] | None]) -> list[Any]:
-    return [a if a is not None else b for a, b in zip(first, second, strict=True)]
 
 
 def _told(steps: list[Any], inside: Columns, width: int) -> list[tuple[tuple[Category, ...] | None, bool]]:

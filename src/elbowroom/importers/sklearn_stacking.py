@@ -39,8 +39,8 @@ def read_stacking(model: Any, preprocessing: Preprocessing) -> Model:
     require_fitted(model)
     classes = labels(model)
     parts = [read_part(model, part, preprocessing) for part in model.estimators_]
-    for part in model.estimators_:
-        class_map(model, part, range(len(classes)))
+    for part, parsed in zip(model.estimators_, parts, strict=True):
+        class_map(model, part, parsed, range(len(classes)))
     columns_on_top = int(model.final_estimator_.n_features_in_)
     final = read_part(
         model, model.final_estimator_, Preprocessing.of_numbers(tuple(f"z{i}" for i in range(columns_on_top)))

@@ -21,18 +21,31 @@ from elbowroom.models.base import Decision, Link, Model, ModelInfo
 from elbowroom.models.linear import Affine, LinearModel
 from elbowroom.numerics import Floats, gamma
 
-__all__ = ["columns", "read_vectors"]
+__all__ = ["columns", "read_vector_regressor", "read_vectors"]
 
 
-def read_vectors(model: Any, preprocessing: Preprocessing) -> Model:
+def read_vector_regressor(model: Any, preprocessing: Preprocessing) -> LinearModel:
+    """SVR, NuSVR: the same sum over support vectors is the predicted value."""
+    _refuse_curves(model, "HistGradientBoostingRegressor")
+    weight, size = _pairs(model, 2)
+    bias = finite(model, "intercept_", model.intercept_)
+    info = ModelInfo.regressor(preprocessing.names, preprocessing.source_name(model))
+    return LinearModel(info, _with_sizes(preprocessing, weight, bias, size, len(model.support_vectors_)))
+
+
+def _refuse_curves(model: Any, instead: str) -> None:
     require_fitted(model)
     if model.kernel != "linear":
         raise UnsupportedModel(
             f"{type(model).__name__}(kernel={model.kernel if isinstance(model.kernel, str) else 'a function'!r}) has a "
-            'curved boundary through all its support vectors; use kernel="linear", or HistGradientBoostingClassifier'
+            f'curved boundary through all its support vectors; use kernel="linear", or {instead}'
         )
     if model._sparse:
         raise UnsupportedModel(f"this {type(model).__name__} was fitted on sparse rows; fit it on a dense table")
+
+
+def read_vectors(model: Any, preprocessing: Preprocessing) -> Model:
+    _refuse_curves(model, "HistGradientBoostingClassifier")
     classes = labels(model)
     if model.break_ties and len(classes) > 2:
         raise UnsupportedModel(

@@ -31,7 +31,8 @@ def read_voting(model: Any, preprocessing: Preprocessing) -> Model:
     weights = model._weights_not_none
     plain = None if weights is None else finite(model, "weights", weights).tolist()
     parts = [read_part(model, part, preprocessing) for part in model.estimators_]
-    maps = [class_map(model, part, range(len(classes))) for part in model.estimators_]
+    everyone = range(len(classes))  # parts are fitted on the numbers of the classes
+    maps = [class_map(model, part, p, everyone) for part, p in zip(model.estimators_, parts, strict=True)]
     soft = model.voting == "soft"
     link = Link.IDENTITY if soft else Link.NONE
     info = ModelInfo(preprocessing.names, classes, Decision.ARGMAX, link, preprocessing.source_name(model))

@@ -16,8 +16,8 @@ import numpy as np
 import pandas as pd
 
 from elbowroom.errors import UnsupportedModel
-from elbowroom.importers.preprocessing import Stage
 from elbowroom.importers.recognise import find_known, key_of, refuse_overrides
+from elbowroom.importers.stages import Stage
 from elbowroom.importers.trace import Trace
 from elbowroom.numerics import BIGGEST, Ints
 from elbowroom.problem.labels import Category

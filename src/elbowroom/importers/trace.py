@@ -1,15 +1,17 @@
 """What every column that a model sees is made of.
 
-A transformed column t_j is, up to rounding, one of four things:
+A transformed column t_j is, up to rounding, one of five things:
 
 * STRAIGHT: a line F_j x_v + O_j of one raw number, |computed t_j - (F_j x_v + O_j)| <= slope_j |x_v| + constant_j;
 * CURVE: another monotone function of one raw number, known only through the original's own ``transform``;
 * LOOKED: a table over the categories of one raw column;
+* BINNED: a table over the bins of one raw number;
 * MIXED: an affine map of several inner columns.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
 
@@ -28,6 +30,7 @@ class Way(IntEnum):
     CURVE = 1
     LOOKED = 2
     MIXED = 3
+    BINNED = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +48,9 @@ class Trace:
     mixed: tuple[Affine | None, ...]  # mixed columns: one row over the inner columns
     width_inside: int  # number of inner columns
     place: Ints  # (raw columns,) the first inner column of each
+    bins: tuple[
+        Floats | None, ...
+    ] = ()  # binned columns: the last raw number of every bin but the last one; (): no bins
 
     @classmethod
     def of(cls, inputs: Inputs) -> Trace:
@@ -67,6 +73,7 @@ class Trace:
             self.way[columns], self.variable[columns], self.factor[columns], self.offset[columns], self.slope[columns],
             self.constant[columns], self.sense[columns], tuple(self.by[i] for i in columns),
             tuple(self.mixed[i] for i in columns), self.width_inside, self.place,
+            tuple(self.bins[i] for i in columns) if self.bins else (),
         )  # fmt: skip
 
     @staticmethod
@@ -75,7 +82,10 @@ class Trace:
         joined = {name: np.concatenate([getattr(part, name) for part in parts]) for name in arrays}
         by = tuple(name for part in parts for name in part.by)
         mixed = tuple(row for part in parts for row in part.mixed)
-        return Trace(**joined, by=by, mixed=mixed, width_inside=parts[0].width_inside, place=parts[0].place)
+        bins = tuple(cut for part in parts for cut in part.bins or (None,) * part.width)
+        return Trace(
+            **joined, by=by, mixed=mixed, width_inside=parts[0].width_inside, place=parts[0].place, bins=bins
+        )  # fmt: skip
 
     def then(self, factor: Floats, offset: Floats) -> Trace:
         """A scaler behind this, y = factor t + offset, computed with at most two roundings.
@@ -104,12 +114,29 @@ class Trace:
     def bent(self, by: str, sense: int = 1) -> Trace:
         """Behind a monotone function of each column: numbers become curves, tables stay tables."""
         self.refuse_mixed(by)
-        number = self.way != Way.LOOKED
+        number = ~np.isin(self.way, (Way.LOOKED, Way.BINNED))  # tables stay tables
         return replace(
             self,
             way=np.where(number, int(Way.CURVE), self.way),
             sense=self.sense * sense,
             by=tuple(by if n else old for n, old in zip(number, self.by, strict=True)),
+        )
+
+    def binned(self, source: Ints, cuts: Sequence[Floats], by: str) -> Trace:
+        """Several columns per input column, each a table over its bins; only raw numbers can be cut into bins exactly."""
+        plain = (self.way == Way.STRAIGHT) & (self.factor == 1.0) & (self.offset == 0.0)
+        if not (plain | (self.way == Way.LOOKED)).all():
+            raise UnsupportedModel(
+                f"{by} makes 0/1 columns of numbers that another step has changed before; put {by} in front of the other "
+                'steps, or fit it with encode="ordinal"'
+            )
+        taken = self.take(source)
+        number = taken.way == Way.STRAIGHT
+        return replace(
+            taken,
+            way=np.where(number, int(Way.BINNED), taken.way),
+            by=(by,) * source.size,
+            bins=tuple(cuts[i] if is_number else None for i, is_number in zip(source, number, strict=True)),
         )
 
     def constants(self, offset: Floats) -> Trace:
@@ -141,7 +168,7 @@ class Trace:
 
     def refuse_curves(self, inputs: Inputs, model: str) -> None:
         """Linear models and networks need lines."""
-        bent = np.flatnonzero(self.way == Way.CURVE)
+        bent = np.flatnonzero(np.isin(self.way, (Way.CURVE, Way.BINNED)))
         if bent.size:
             j = int(bent[0])
             name = inputs.columns[self.variable[j]].name

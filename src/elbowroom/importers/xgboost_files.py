@@ -4,7 +4,7 @@ Nothing in such a file is run. Where xgboost is installed, it loads what was rea
 predict is what the parsed copy is compared with and what the promise is about. Where it is not, the copy is compared with a plain evaluation of the
 file's arrays, and the name of the model says so.
 
-A file that was saved by a classifier is asked as the classifier is (trees up to the best round); any other one as a
+A file that was saved by a classifier or regressor is asked as that is (trees up to the best round); any other one as a
 Booster is (all trees; see `xgboost_models`). The value that stands for missing is in neither: NaN is.
 """
 
@@ -21,6 +21,7 @@ import pandas as pd
 
 from elbowroom.disk import read_whole
 from elbowroom.errors import ElbowroomError, InputError, UnsupportedModel
+from elbowroom.importers import xgboost_columns
 from elbowroom.importers import xgboost_models as models
 from elbowroom.importers.inputs import Columns
 from elbowroom.importers.preprocessing import Preprocessing
@@ -30,7 +31,7 @@ from elbowroom.importers.xgboost_document import Learner, parse
 from elbowroom.importers.xgboost_library import has_library, load
 from elbowroom.importers.xgboost_tree import Singles
 from elbowroom.importers.xgboost_trees import leaf_values, left_of
-from elbowroom.models.base import Decision, Model
+from elbowroom.models.base import Decision, Link, Model
 from elbowroom.numerics import Floats
 from elbowroom.problem.labels import Category
 from elbowroom.visible import brief
@@ -54,13 +55,25 @@ class XGBoostFile:
         data = read_whole(path, LARGEST_FILE)
         try:
             self.learner = parse(document(data))
-            self.classifier = _saved_by_classifier(self.learner)
-            models.rule_of(self.learner, self.classifier)
-            self.library = _loaded(self.learner, self.classifier) if has_library() else None
+            self.kind = _saved_by(self.learner)
+            self._refuse_other_kinds()
+            self.library = _loaded(self.learner, self.kind) if has_library() else None
         except InputError as error:
             raise InputError(f"{path}: {error}") from None
         except UnsupportedModel as error:
             raise UnsupportedModel(f"{path}: {error}") from None
+
+    def _refuse_other_kinds(self) -> None:
+        values = self.learner.objective in models.VALUES
+        if not values:
+            models.rule_of(self.learner, self.sklearn)
+        if (self.kind == "classifier" and values) or (self.kind == "regressor" and not values):
+            raise UnsupportedModel(f"this XGBoost file holds a {self.kind} with objective {self.learner.objective!r}")
+
+    @property
+    def sklearn(self) -> bool:
+        """Whether the scikit-learn interface saved it, and is asked."""
+        return self.kind != "Booster"
 
     def predict(self, table: Any) -> npt.NDArray[Any]:
         return predict(self, table)
@@ -91,43 +104,42 @@ def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _saved_by_classifier(learner: Learner) -> bool:
-    """Whether the scikit-learn interface saved it; it leaves a note of its kind."""
+def _saved_by(learner: Learner) -> str:
+    """Who saved it: the scikit-learn interface leaves a note of its kind."""
     note = learner.attributes.get("scikit_learn")
     if note is None:
-        return False
+        return "Booster"
     try:
         kind = json.loads(note).get("_estimator_type")
     except (ValueError, AttributeError, RecursionError):
         raise InputError(f"learner.attributes.scikit_learn is {brief(repr(note))}; save the model again") from None
-    if kind != "classifier":
-        raise UnsupportedModel(f"this XGBoost file holds a {brief(str(kind))}, and no classifier")
-    return True
+    if kind not in ("classifier", "regressor"):
+        raise UnsupportedModel(f"this XGBoost file holds a {brief(str(kind))}, and no classifier or regressor")
+    return str(kind)
 
 
-def _loaded(learner: Learner, classifier: bool) -> Any:
+def _loaded(learner: Learner, kind: str) -> Any:
     import xgboost
 
-    model = xgboost.XGBClassifier() if classifier else xgboost.Booster()
-    load(model, learner)
-    return model
+    made = {"classifier": xgboost.XGBClassifier, "regressor": xgboost.XGBRegressor, "Booster": xgboost.Booster}[kind]()
+    load(made, learner)
+    return made
 
 
 # ---- what the table of readers asks for ------------------------------------------------------------------------------
-def columns(model: XGBoostFile, known: Mapping[str, tuple[Category, ...]] = models.NOTHING_KNOWN) -> Columns:
-    return models.columns_of(model.learner, known)
+def columns(model: XGBoostFile, known: Mapping[str, tuple[Category, ...]] = xgboost_columns.NOTHING_KNOWN) -> Columns:
+    return xgboost_columns.columns_of(model.learner, known)
 
 
 def codes(model: XGBoostFile) -> dict[int, dict[Any, float]]:
-    return models.codes_of(model.learner)
+    return xgboost_columns.codes_of(model.learner)
 
 
 def read_file(model: XGBoostFile, preprocessing: Preprocessing) -> Model:
-    rule = models.rule_of(model.learner, model.classifier)
     source = f"XGBoost file {model.path.name}"
     if model.library is None:
         source += " (not compared with xgboost, which is not installed)"
-    return models.read_learner(model.learner, preprocessing, source, rule, sklearn=model.classifier)
+    return models.read_learner(model.learner, preprocessing, source, sklearn=model.sklearn)
 
 
 def predict(model: XGBoostFile, table: Any) -> npt.NDArray[Any]:
@@ -135,7 +147,10 @@ def predict(model: XGBoostFile, table: Any) -> npt.NDArray[Any]:
     if model.library is not None:
         return models.predict(model.library, table)
     scores = raw_scores(model, table)
-    rule = models.rule_of(model.learner, model.classifier)
+    if model.learner.objective in models.VALUES:
+        exponential = models.VALUES[model.learner.objective] is Link.EXPONENTIAL
+        return np.exp(scores[:, 0]) if exponential else scores[:, 0]
+    rule = models.rule_of(model.learner, model.sklearn)
     if rule.decision is Decision.ARGMAX:
         return np.asarray(scores.argmax(axis=1))
     return np.asarray(scores[:, 0] > 0.0, dtype=np.int64)
@@ -144,9 +159,10 @@ def predict(model: XGBoostFile, table: Any) -> npt.NDArray[Any]:
 def raw_scores(model: XGBoostFile, table: Any) -> Floats:
     if model.library is not None:
         return models.raw_scores(model.library, table)
-    rule = models.rule_of(model.learner, model.classifier)
-    single = plain_scores(model.learner, _coded(model, table), model.classifier)
-    return (single - np.float32(rule.threshold)).astype(np.float64)
+    single = plain_scores(model.learner, _coded(model, table), model.sklearn)
+    if model.learner.objective in models.RULES:
+        single = single - np.float32(models.rule_of(model.learner, model.sklearn).threshold)
+    return single.astype(np.float64)
 
 
 # ---- without the library ---------------------------------------------------------------------------------------------

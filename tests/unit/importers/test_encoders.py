@@ -83,6 +83,12 @@ CURVES: dict[str, Any] = {
         OrdinalEncoder(), make_pipeline(FunctionTransformer(np.sqrt), StandardScaler())
     ),
 }
+BINS: dict[str, Any] = {
+    "bins, 0/1 columns": lambda: table_of(OneHotEncoder(), KBinsDiscretizer(5, encode="onehot")),
+    "bins, then scaled": lambda: make_pipeline(
+        table_of(OrdinalEncoder(), KBinsDiscretizer(4, encode="onehot-dense")), StandardScaler()
+    ),
+}
 MODELS: dict[str, Any] = {
     "tree": lambda: DecisionTreeClassifier(max_depth=5, random_state=0),
     "boosting": lambda: GradientBoostingClassifier(n_estimators=15, max_depth=3, random_state=0),
@@ -123,11 +129,11 @@ def rows_on_cuts(model: Any, pipeline: Any, size: int) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize("front", [*FRONTS, *CURVES])
+@pytest.mark.parametrize("front", [*FRONTS, *CURVES, *BINS])
 def test_the_copy_equals_the_original_on_raw_rows(front: str, model: str) -> None:
-    made = {**FRONTS, **CURVES}[front]
+    made = {**FRONTS, **CURVES, **BINS}[front]
     pipeline = fitted(made(), MODELS[model]())
-    if front in CURVES and model in ("logistic", "network"):
+    if (front in CURVES and model in ("logistic", "network")) or (front in BINS and model == "network"):
         with pytest.raises(UnsupportedModel, match="bends column"):
             open_model(pipeline, data=FRAME)
         return
@@ -193,6 +199,29 @@ def test_the_closest_point_in_raw_columns_is_the_one_of_brute_force(front: str, 
     assert region.status is Status.OPTIMAL
     assert region.distance == pytest.approx(closest_by_brute_force(pipeline, explainer, row), abs=1e-9)
     assert (pipeline.predict(explainer.space.table(region.body.center[None])) == "yes").all()
+
+
+@pytest.mark.parametrize("front", BINS)
+@pytest.mark.parametrize("model", ["tree", "logistic"])
+def test_bins_become_cuts_and_scorecards_become_trees(front: str, model: str) -> None:
+    pipeline = fitted(BINS[front](), MODELS[model]())
+    explainer = Explainer(pipeline, space())
+    assert isinstance(explainer.model, TreeEnsemble)
+    rejected = FRAME[pipeline.predict(FRAME) == "no"]
+    for i in (0, 4):
+        region = explainer.explain(rejected.iloc[i], Box(0))
+        assert region.status is Status.OPTIMAL
+        truth = closest_by_brute_force(pipeline, explainer, rejected.iloc[i])
+        assert region.distance == pytest.approx(truth, abs=1e-9)
+        wide = explainer.explain(rejected.iloc[i], Box(0.02))
+        assert not wide or (pipeline.predict(wide.sample(2_000)) == "yes").all()
+
+
+def test_bins_beside_plain_numbers_are_refused_for_linear_models() -> None:
+    front = ColumnTransformer([("b", KBinsDiscretizer(4, encode="onehot"), ["age"]), ("n", "passthrough", ["income"])])
+    pipeline = fitted(front, LogisticRegression(max_iter=50), FRAME[["age", "income"]])
+    with pytest.raises(UnsupportedModel, match=r"others count as they are \(income\).*bin all numbers"):
+        open_model(pipeline)
 
 
 @pytest.mark.parametrize("front", ["one-hot", "ordinal", "target", "imputed"])

@@ -18,7 +18,7 @@ from elbowroom import Box, Explainer, Region  # noqa: E402
 from elbowroom.errors import UnsupportedModel  # noqa: E402
 from elbowroom.importers import keras_network as reader  # noqa: E402
 from elbowroom.importers import open_model, replay  # noqa: E402
-from elbowroom.importers.replay import network_error  # noqa: E402
+from elbowroom.importers.replay_errors import network_error  # noqa: E402
 from elbowroom.models import ReluNetwork  # noqa: E402
 from tests.support.hostile import attack  # noqa: E402
 

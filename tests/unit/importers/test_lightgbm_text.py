@@ -126,6 +126,7 @@ def test_codes_are_cut_towards_zero() -> None:
         ("is_linear=0", "is_linear=1", r"linear_tree=True.*fit with linear_tree=False"),
         ("shrinkage=1\n", "shrinkage=one\n", "shrinkage=one"),
         ("shrinkage=1\n", "secret=1\n", "which this reader does not know"),
+        ("shrinkage=1\n\n\nTree=1", "shrinkage=1\nTree=1", "tree 0: no empty line comes after it"),
         ("Tree=1", "Tree=2", "it has the number 2"),
         ("num_tree_per_iteration=1", "num_tree_per_iteration=2", "2 trees for num_tree_per_iteration=2, num_class=1"),
         ("max_feature_idx=2", "max_feature_idx=3", "3 feature_names and 3 feature_infos for 4 columns"),

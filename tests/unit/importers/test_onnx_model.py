@@ -17,7 +17,7 @@ from elbowroom.errors import ElbowroomError, InputError, SolverMissing, Unsuppor
 from elbowroom.importers import onnx_graph, open_model, replay  # noqa: E402
 from elbowroom.importers import onnx_model as reader  # noqa: E402
 from elbowroom.importers.onnx_file import OnnxFile  # noqa: E402
-from elbowroom.importers.replay import network_error  # noqa: E402
+from elbowroom.importers.replay_errors import network_error  # noqa: E402
 from elbowroom.models import LinearModel, ReluNetwork, TreeEnsemble  # noqa: E402
 from tests.support.onnx_models import (  # noqa: E402
     DOUBLE,

@@ -14,7 +14,7 @@ pytest.importorskip("torch")
 from elbowroom.errors import ElbowroomWarning, ReplayMismatch, UnsupportedModel
 from elbowroom.importers import open_model, replay
 from elbowroom.importers import torch_network as reader
-from elbowroom.importers.replay import network_error
+from elbowroom.importers.replay_errors import network_error
 from elbowroom.models import Decision, LinearModel, Link, ReluNetwork
 from tests.support.torch_networks import NETWORKS, Custom, F, made, nn, torch
 

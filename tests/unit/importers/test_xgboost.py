@@ -153,7 +153,7 @@ def test_what_has_no_single_label_is_refused_by_name() -> None:
         (xgboost.XGBClassifier(**few).fit(X, np.stack([y, 1 - y], axis=1)), "2 outputs at once"),
         (xgboost.XGBClassifier(**few).fit(X, np.zeros_like(y)), "one class"),
         (xgboost.XGBClassifier(**few, objective="multi:softprob", num_class=2).fit(X, y), "binary:logistic"),
-        (xgboost.train({"objective": "reg:squarederror"}, xgboost.DMatrix(X, y), 2), "reg:squarederror"),
+        (xgboost.train({"objective": "rank:pairwise"}, xgboost.DMatrix(X, y), 2), "rank:pairwise"),
     ]
     for model, words in refused:
         with pytest.raises(UnsupportedModel, match=words):

@@ -15,11 +15,12 @@ import pytest
 
 from elbowroom.errors import ElbowroomError, InputError, UnsupportedModel
 from elbowroom.importers import open_model, xgboost_base, xgboost_files
+from elbowroom.importers.xgboost_columns import learner_of
 from elbowroom.importers.xgboost_document import Learner
 from elbowroom.importers.xgboost_files import XGBoostFile, holds_xgboost
-from elbowroom.importers.xgboost_models import learner_of, predict, raw_scores
+from elbowroom.importers.xgboost_models import predict, raw_scores
 from elbowroom.models import TreeEnsemble
-from tests.support.xgboost_cases import CASES, LINEAR, NEEDS_STORED_CATEGORIES, fitted, hostile_rows, rows, table_of
+from tests.support.xgboost_cases import CASES, LINEAR, NEEDS_STORED_CATEGORIES, fitted, hostile_rows, table_of
 
 xgboost = pytest.importorskip("xgboost")
 STORED = tuple(int(v) for v in xgboost.__version__.split(".")[:2]) >= (3, 1)
@@ -54,7 +55,7 @@ def test_a_file_is_read_as_the_object_is(case: str, kind: str, tmp_path: Path) -
     assert holds_xgboost(path.read_bytes())
     file = XGBoostFile(path)
     learner = learner_of(model)
-    note = {"scikit_learn": file.learner.attributes.get("scikit_learn")} if file.classifier else {}
+    note = {"scikit_learn": file.learner.attributes.get("scikit_learn")} if file.sklearn else {}
     assert same(file.learner, dataclasses.replace(learner, attributes={**learner.attributes, **note}))
     opened = open_model(file)
     assert opened.model.fingerprint == open_model(model, replay=False).model.fingerprint
@@ -63,7 +64,7 @@ def test_a_file_is_read_as_the_object_is(case: str, kind: str, tmp_path: Path) -
     numbers = hostile_rows(learner, 2_000, 7)
     table = table_of(model, numbers)
     assert np.array_equal(file.predict(table), predict(model, table))
-    direct = xgboost.XGBClassifier() if file.classifier else xgboost.Booster()  # the library, with the file itself
+    direct = xgboost.XGBClassifier() if file.sklearn else xgboost.Booster()  # the library, with the file itself
     direct.load_model(path)
     assert np.array_equal(xgboost_files.raw_scores(file, table), raw_scores(direct, table))
 
@@ -181,11 +182,13 @@ def test_what_is_no_model_is_refused_in_words(tmp_path: Path) -> None:
         XGBoostFile(tmp_path / "none.json")
 
 
-def test_a_regressor_is_no_classifier(tmp_path: Path) -> None:
-    X, _, y, _ = rows()
-    xgboost.XGBRegressor(n_estimators=2).fit(X, y).save_model(tmp_path / "model.ubj")
-    with pytest.raises(UnsupportedModel, match="regressor"):
-        XGBoostFile(tmp_path / "model.ubj")
+@pytest.mark.parametrize("kind", ["ranker", "regressor"])
+def test_a_file_of_another_kind_is_refused_by_its_name(kind: str, tmp_path: Path) -> None:
+    content = document()
+    content["learner"]["attributes"]["scikit_learn"] = json.dumps({"_estimator_type": kind})
+    (tmp_path / "model.json").write_text(json.dumps(content))
+    with pytest.raises(UnsupportedModel, match=kind):
+        XGBoostFile(tmp_path / "model.json")
 
 
 @pytest.mark.skipif(not STORED, reason="categories are not stored")
