@@ -138,7 +138,9 @@ def _trees(data: dict[str, Any], splits: tuple[Split, ...], scores: int) -> tupl
         return tuple(
             _nested(tree, f"trees[{k}]", splits, scores) for k, tree in enumerate(items(data["trees"], "trees"))
         )
-    symmetric = items(data.get("oblivious_trees"), "oblivious_trees")
+    if not data.get("oblivious_trees"):
+        raise UnsupportedModel("this CatBoost model has no trees; fit it with at least one iteration")
+    symmetric = items(data["oblivious_trees"], "oblivious_trees")
     return tuple(_symmetric(tree, f"oblivious_trees[{k}]", splits, scores) for k, tree in enumerate(symmetric))
 
 

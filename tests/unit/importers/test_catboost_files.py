@@ -194,6 +194,27 @@ def test_deep_nesting_is_refused() -> None:
         parse(json.dumps(document))
 
 
+def test_a_model_without_trees_is_refused(tmp_path: Path) -> None:
+    document = _document(0)
+    document["oblivious_trees"] = []
+    (tmp_path / "m.json").write_text(json.dumps(document))
+    with pytest.raises(UnsupportedModel, match=r"m\.json: this CatBoost model has no trees"):
+        CatBoostFile(tmp_path / "m.json")
+
+
+def test_what_the_library_asserts_about_a_model_is_a_refusal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It complains with assertions, too: of a loss that it cannot parse it loads no leaves."""
+    from catboost import CatBoostClassifier
+
+    def complain(*given: Any) -> None:
+        raise AssertionError("count of leaf values should be equal to the leaf count")
+
+    monkeypatch.setattr(CatBoostClassifier, "set_leaf_values", complain)
+    path = _saved(case("oblivious").model, tmp_path / "m.json")
+    with pytest.raises(UnsupportedModel, match=r"m\.json: the library does not take this model \(count of leaf values"):
+        CatBoostFile(path)
+
+
 def test_a_regressor_in_a_file_is_a_regressor(tmp_path: Path) -> None:
     from catboost import CatBoostRegressor
 
