@@ -46,10 +46,14 @@ Finder = Callable[[Ensemble, Question, int, Stack, Ints, Any], tuple[int, int]]
 
 
 @inlined
-def _split(model: Ensemble, stack: Stack, top: int, leaf: int) -> int:
-    """Split the sub-range on top at an edge of a leaf; the side with the leaf ends up on the new top, which is returned."""
+def _split(model: Ensemble, stack: Stack, top: int, leaf: int, other: int) -> int:
+    """Split the sub-range on top at an edge of a leaf, or else of another leaf of its tree; the side with the leaf ends up on
+    the new top, which is returned. Leaves of set splits overlap off one-hot vectors: a range can lie inside the first."""
     n_dims, n_words, begin = stack.low.shape[1], stack.leaves.shape[1], int64(0)
-    for e in range(model.entry_start[leaf], model.entry_start[leaf + 1]):
+    first, end = model.entry_start[leaf], model.entry_start[leaf + 1]
+    count = end - first
+    for k in range(count + model.entry_start[other + 1] - model.entry_start[other]):
+        e = first + k if k < count else model.entry_start[other] + k - count
         d = model.entry_dim[e]
         above = model.entry_low[e] > stack.low[top, d]  # part of the range lies below the leaf
         if not above and model.entry_high[e] >= stack.high[top, d]:
@@ -66,8 +70,8 @@ def _split(model: Ensemble, stack: Stack, top: int, leaf: int) -> int:
             else:
                 stack.low[i, d] = edge
             narrow(stack.leaves[i], model, d, stack.low[i, d], stack.high[i, d], begin, n_words)
-        break
-    return top + 1
+        return top + 1
+    return top - 1  # inside both leaves lies no one-hot vector
 
 
 def finder(reach: Reach) -> Finder:
@@ -102,10 +106,10 @@ def finder(reach: Reach) -> Finder:
                 top -= 1
                 continue
             leaves = stack.leaves[top]
-            worst_lack, split_leaf = -1.0, -1
+            worst_lack, split_leaf, other_leaf = -1.0, -1, -1
             for r in range(n_rivals):
                 least = most = model.base[r]
-                spread, widest = -1.0, -1
+                spread, widest, widest_last = -1.0, -1, -1
                 for t in range(model.tree_start[r], model.tree_start[r + 1]):
                     first = last = -1
                     for s in range(segment_start[t], segment_start[t + 1]):
@@ -117,14 +121,14 @@ def finder(reach: Reach) -> Finder:
                     least += value[first]
                     most += value[last]
                     if value[last] - value[first] > spread:
-                        spread, widest = value[last] - value[first], first
+                        spread, widest, widest_last = value[last] - value[first], first, last
                 if most < model.need[r]:
                     for d in range(n_dims):
                         stack.low[0, d], stack.high[0, d] = stack.low[top, d], stack.high[top, d]
                     return FINDING.BAD, r
                 if least < model.need[r] and model.need[r] - least > worst_lack:
-                    worst_lack, split_leaf = model.need[r] - least, widest
-            top = top - 1 if split_leaf < 0 else _split(model, stack, top, split_leaf)
+                    worst_lack, split_leaf, other_leaf = model.need[r] - least, widest, widest_last
+            top = top - 1 if split_leaf < 0 else _split(model, stack, top, split_leaf, other_leaf)
         return FINDING.GOOD, 0
 
     return find_bad
