@@ -41,7 +41,7 @@ def explainer(cancer: Cancer) -> Explainer:
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        (lambda X: X.iloc[0].where(X.columns != "mean texture", np.nan), "'mean texture': nan"),
+        (lambda X: X.iloc[0].where(X.columns != "mean texture", np.nan), "'mean texture': the number is missing"),
         (lambda X: X.iloc[0].where(X.columns != "mean texture", np.inf), "'mean texture': inf"),
         (lambda X: X.iloc[0].rename({"mean texture": "mean txture"}), "mean txture"),
         (lambda X: X.iloc[0].to_numpy()[:3], "3 values for 6 columns"),

@@ -18,7 +18,7 @@ import numpy as np
 from elbowroom.numerics import Floats
 from elbowroom.problem import Rule, Space
 from elbowroom.problem.kinds import Missing
-from elbowroom.problem.rules import AtMost
+from elbowroom.problem.rules import AtMost, parse_rules
 from elbowroom.result import NoRegion, Region, Status, Step
 from elbowroom.result.origin import is_closed
 from elbowroom.search.contract import OnProgress
@@ -29,7 +29,7 @@ MOST_FILLED: Final = 3  # columns of which every choice is asked about: eight qu
 def fillable(space: Space, values: Floats, rules: Sequence[Rule]) -> tuple[str, ...]:
     """The columns of numbers that are missing and may be filled. Under a limit on changes they stay missing: a value
     that happens to be typical would not count as the change that it is."""
-    if any(isinstance(rule, AtMost) for rule in rules):
+    if any(isinstance(rule, AtMost) for rule in parse_rules(rules)):
         return ()
     return tuple(
         space.names[f]
