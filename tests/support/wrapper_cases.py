@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import sklearn
 import sklearn.model_selection as selection
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import (
@@ -39,6 +40,8 @@ except ImportError:
     RandomOverSampler = None
 
 Make = Callable[[], Any]
+# Releases before 1.6 add up logarithms unless told otherwise; later ones only know SAMME.
+SAMME: dict[str, Any] = {"algorithm": "SAMME"} if tuple(map(int, sklearn.__version__.split(".")[:2])) < (1, 6) else {}
 
 
 def tree(depth: int | None = 4) -> Any:
@@ -69,7 +72,7 @@ OF_TREES: dict[str, Make] = {
     "bagging of pipelines": lambda: BaggingClassifier(
         make_pipeline(StandardScaler(), tree()), 3, max_features=0.6, random_state=0
     ),
-    "adaboost": lambda: AdaBoostClassifier(tree(2), n_estimators=9, random_state=0),
+    "adaboost": lambda: AdaBoostClassifier(tree(2), n_estimators=9, random_state=0, **SAMME),
     "soft voting": lambda: VotingClassifier([("a", tree()), ("b", forest()), ("c", tree(2))], voting="soft"),
     "soft voting, weighed": lambda: VotingClassifier(
         [("a", tree()), ("b", make_pipeline(MinMaxScaler(), tree(3)))], voting="soft", weights=[2, 1]
@@ -105,7 +108,9 @@ OF_PLANES: dict[str, Make] = {
     "nu svc": lambda: NuSVC(kernel="linear", nu=0.2),
     "one vs rest": lambda: OneVsRestClassifier(linear()),
     "bagging of linear": lambda: BaggingClassifier(svm(), 5, max_features=0.7, random_state=0),
-    "adaboost of linear": lambda: AdaBoostClassifier(LogisticRegression(max_iter=50), n_estimators=3, random_state=0),
+    "adaboost of linear": lambda: AdaBoostClassifier(
+        LogisticRegression(max_iter=50), n_estimators=3, random_state=0, **SAMME
+    ),
     "hard voting of linear": lambda: VotingClassifier([("a", linear()), ("b", svm()), ("c", RidgeClassifier())]),
     "hard voting, mixed": lambda: VotingClassifier([("a", linear()), ("b", tree(2)), ("c", RidgeClassifier())]),
     "stacked linear": lambda: StackingClassifier([("a", svm()), ("b", RidgeClassifier())], cv=2, passthrough=True),
@@ -159,7 +164,7 @@ if RandomOverSampler is not None:
         "sampling pipeline": lambda: sampling_pipeline(StandardScaler(), RandomOverSampler(random_state=0), forest()),
         "balanced forest": lambda: BalancedRandomForestClassifier(9, max_depth=4, random_state=0),
         "balanced bagging": lambda: BalancedBaggingClassifier(tree(), n_estimators=5, random_state=0),
-        "undersampled boosting": lambda: RUSBoostClassifier(n_estimators=5, random_state=0),
+        "undersampled boosting": lambda: RUSBoostClassifier(n_estimators=5, random_state=0, **SAMME),
     }
 WRAPPERS = {**OF_TREES, **OF_PLANES, **BINARY_OF_TREES, **BINARY_OF_PLANES}
 TREES = {**OF_TREES, **BINARY_OF_TREES}

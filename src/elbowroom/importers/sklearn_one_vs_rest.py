@@ -1,7 +1,7 @@
 """OneVsRestClassifier: one binary model per class, whose decision score (or else probability) competes with the others'.
 
 Two classes: one model, the second class iff its score is positive (its probability more than one half). More: the first
-largest score; releases that gave ties to the last one leave them open here.
+largest score; in some releases the last largest, which is the first one of the classes in reverse.
 """
 
 from __future__ import annotations
@@ -92,7 +92,10 @@ def _competing(info: ModelInfo, scores: list[TreeEnsemble]) -> TreeEnsemble:
         base[number] = score.base[0] / (score.divisor / common)
         values.append(value)
         rounded = rounded or score.info.fused_products or score.divisor != common
-    info = replace(info, fused_products=rounded or not _ties_go_to_the_first())
+    info = replace(info, fused_products=rounded)
+    if not _ties_go_to_the_first():
+        info = replace(info, classes=info.classes[::-1], shows_scores=False)
+        values, base = [value[:, ::-1].copy() for value in values], base[::-1].copy()
     return join_trees(info, scores, values, base, common)
 
 
