@@ -71,7 +71,7 @@ def joined(parts: Sequence[str], last: str = "and") -> str:
 def _conditions(account: Account) -> list[str]:
     if account.is_round:
         shared = [line for line in account.lines if line.reach]
-        alone = [line for line in account.lines if not line.reach and not line.absent]
+        alone = [line for line in account.lines if not line.reach]
         parts = _changed([line for line in alone if line.changed])
         parts += _kept([line for line in alone if not line.changed], others=True)
         return [*parts, _round_phrase(account, shared)]
@@ -100,7 +100,16 @@ def _kept(lines: Sequence[Line], others: bool) -> list[str]:
         parts.append("everything else stays as it is")
     else:
         parts.append("everything stays as it is")
-    return parts
+    return parts + _absent([line.name for line in lines if line.absent])
+
+
+def _absent(names: Sequence[str]) -> list[str]:
+    """What the row lacks is part of the promise: it holds for rows that lack it, too."""
+    if not names:
+        return []
+    if len(names) > MOST_SPOKEN:
+        return [f"the {len(names)} numbers that are missing stay so"]
+    return [f"{joined(names)} {'stays' if len(names) == 1 else 'stay'} missing"]
 
 
 def _phrase(line: Line) -> str:

@@ -278,10 +278,8 @@ def test_center_and_factual_constants_differ() -> None:
 def test_categories_in_the_users_own_words() -> None:
     said = make_raw_region().sentence()
     assert "If purpose is 'car' or 'radio' instead of 'repairs', salary is anywhere between" in said
-    assert (
-        "grade becomes 2.5 instead of 1, age stays 35 years, owner stays False and branch stays 'the only one'" in said
-    )
-    assert "debt" not in said
+    assert "grade becomes 2.5 instead of 1, age stays 35 years, owner stays False, branch stays 'the only one'" in said
+    assert "and debt stays missing, the model predicts" in said
     fixed = make_raw_region(Box({"salary": 500.0})).sentence()
     assert "If purpose becomes 'car' instead of 'repairs'" in fixed
 
