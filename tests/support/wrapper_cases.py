@@ -21,6 +21,7 @@ from sklearn.ensemble import (
     VotingClassifier,
 )
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401 - makes the halving searches importable
+from sklearn.feature_selection import RFE, RFECV
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
 from sklearn.multiclass import OneVsRestClassifier
@@ -65,6 +66,8 @@ OF_TREES: dict[str, Make] = {
     "grid search": lambda: GridSearchCV(tree(), {"max_depth": [2, 3]}, cv=2),
     "random search": lambda: RandomizedSearchCV(tree(), {"max_depth": [2, 3]}, n_iter=2, cv=2, random_state=0),
     "halving search": lambda: selection.HalvingGridSearchCV(tree(), {"max_depth": [2, 3]}, cv=2, random_state=0),
+    "elimination": lambda: RFE(forest(5), n_features_to_select=3),
+    "elimination, searched": lambda: RFECV(tree(), cv=2, min_features_to_select=2),
     "self training": lambda: SelfTrainingClassifier(tree()),
     "bagging": lambda: BaggingClassifier(tree(), 7, max_features=0.5, random_state=0),
     "bagging, threads": lambda: BaggingClassifier(tree(), 7, random_state=0, n_jobs=2),

@@ -1,12 +1,17 @@
-"""Wrappers that add nothing to ``predict``: searches, frozen estimators, self-training."""
+"""Wrappers that add nothing to ``predict``: searches, frozen estimators, self-training; and eliminations of columns."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from elbowroom.errors import InputError, UnsupportedModel
 from elbowroom.importers.inputs import Columns
 from elbowroom.importers.preprocessing import Preprocessing
+from elbowroom.importers.sklearn_common import columns as estimator_columns
+from elbowroom.importers.sklearn_common import require_fitted
+from elbowroom.importers.steps import Selected
 from elbowroom.importers.table import Known, columns_of
 
 # Where the fitted model is, by the wrapper's class.
@@ -19,7 +24,16 @@ def unfold_wrapper(model: Any, preprocessing: Preprocessing) -> tuple[Any, Prepr
 
 
 def columns(model: Any, known: Known) -> Columns:
+    if hasattr(type(model), "get_support"):
+        return estimator_columns(model)
     return columns_of(_inside(model), known)
+
+
+def unfold_elimination(model: Any, preprocessing: Preprocessing) -> tuple[Any, Preprocessing]:
+    """RFE and RFECV: the model inside sees the columns that were kept."""
+    require_fitted(model)
+    kept = np.asarray(model.get_support(indices=True), dtype=np.int64)
+    return model.estimator_, preprocessing.behind(Selected(model, kept))
 
 
 def _inside(model: Any) -> Any:

@@ -187,6 +187,8 @@ UNFOLDERS: dict[tuple[str, str], Entry] = {
     ("sklearn", "HalvingRandomSearchCV"): _WRAPPER,
     ("sklearn", "FrozenEstimator"): _WRAPPER,
     ("sklearn", "SelfTrainingClassifier"): _WRAPPER,
+    ("sklearn", "RFE"): Entry("sklearn_search", "unfold_elimination"),
+    ("sklearn", "RFECV"): Entry("sklearn_search", "unfold_elimination"),
 }
 
 
