@@ -31,7 +31,7 @@ def main() -> int:
     sys.stderr.write(
         f"requirements/lock.txt cannot be installed here ({why}): the newest allowed versions are taken.\n"
     )
-    for extras in ("test,models", "test"):  # the libraries whose models are read are not needed: their tests are skipped
+    for extras in ("test,models", "test"):  # without the libraries of other models, their tests are skipped
         found = subprocess.run([*PIP, "--editable", f"{ROOT}[{extras}]"]).returncode
         if found == 0:
             break
