@@ -66,3 +66,18 @@ def test_the_closest_region_is_the_one_of_brute_force(radius: float, categories:
         sample = answer.body.sample(300, seed=seed)
         assert (model.scores(sample)[:, 0] > 0).all()
     assert found >= 5
+
+
+def test_the_chance_of_keeping_the_class_with_set_splits() -> None:
+    for seed in range(6):
+        model = random_ensemble(seed, trees=4, depth=4)
+        explainer = Explainer(model, space(model.info.names))
+        rng = np.random.default_rng(seed)
+        row = {"x": float(rng.uniform(-1, 3)), "g": LABELS[int(rng.integers(5))], "h": OTHERS[int(rng.integers(3))]}
+        kept = explainer.probability_kept(row, sigma={"x": 0.8})
+        point = explainer.space.row(row)
+        slips = np.repeat(point[None], 40_000, axis=0)
+        slips[:, 0] = np.clip(slips[:, 0] + 0.8 * rng.normal(size=len(slips)), -1.0, 3.0)
+        label = model.scores(point[None])[0, 0] > 0
+        share = float(((model.scores(slips)[:, 0] > 0) == label).mean())
+        assert kept.lower - 0.015 <= share <= kept.upper + 0.015

@@ -137,7 +137,10 @@ def _nodes(model: TreeEnsemble, slip: Slip, columns: list[int], cuts: list[Float
     """What every node does: split on an active column after some cell, or go the way of the fixed value."""
     feature = model.feature.astype(np.int64)
     inner = feature >= 0
-    goes_left = slip.center[np.maximum(feature, 0)] <= model.cut
+    by_set = feature >= slip.center.size  # categories do not slip: these splits are decided
+    goes_left = slip.center[np.where(by_set | ~inner, 0, feature)] <= model.cut
+    if model.sets is not None:
+        goes_left[by_set] = model.sets.goes_left(slip.center[None])[0, feature[by_set] - slip.center.size]
     kind = np.where(inner, np.where(goes_left, LEFT, RIGHT), LEAF).astype(np.int64)
     cell = np.zeros(feature.size, np.int64)
     for i, (f, edges) in enumerate(zip(columns, cuts, strict=True)):
