@@ -100,6 +100,8 @@ def _kept(lines: Sequence[Line], others: bool) -> list[str]:
         parts.append("everything else stays as it is")
     else:
         parts.append("everything stays as it is")
+    if not (parts or others):  # nothing but what is missing: everything stays as it is
+        return parts
     return parts + _absent([line.name for line in lines if line.absent])
 
 
