@@ -11,11 +11,10 @@ import numpy as np
 
 from elbowroom.errors import UnsupportedModel
 from elbowroom.importers.preprocessing import Preprocessing
-from elbowroom.importers.recognise import find_known, refuse_overrides
 from elbowroom.importers.sklearn_boosting import prior_of
 from elbowroom.importers.sklearn_common import columns, finite, require_fitted
 from elbowroom.importers.sklearn_network import layers_of, network_or_linear
-from elbowroom.importers.sklearn_trees import add_tree, takes_missing
+from elbowroom.importers.sklearn_trees import add_tree, parts_of, takes_missing
 from elbowroom.importers.tree_builder import TreeBuilder, float32_at_most
 from elbowroom.models.base import Link, ModelInfo
 from elbowroom.models.linear import LinearModel
@@ -62,12 +61,7 @@ def read_tree(model: Any, preprocessing: Preprocessing) -> TreeEnsemble:
 def read_forest(model: Any, preprocessing: Preprocessing) -> TreeEnsemble:
     """The values of all trees, added up in an order that depends on threads, then divided by their number."""
     require_fitted(model)
-    for estimator in model.estimators_:
-        known = find_known(estimator, _TREES)
-        if known is None:
-            raise UnsupportedModel(f"{type(model).__name__}.estimators_ holds a {type(estimator).__name__}")
-        refuse_overrides(estimator, known)
-    return _mean(model, preprocessing, list(model.estimators_))
+    return _mean(model, preprocessing, parts_of(model, _TREES))
 
 
 def _mean(model: Any, preprocessing: Preprocessing, trees: list[Any]) -> TreeEnsemble:

@@ -15,7 +15,7 @@ from elbowroom.models.base import Decision, Link, ModelInfo
 from elbowroom.models.trees import TreeEnsemble
 from elbowroom.numerics import Floats
 
-__all__ = ["add_tree", "columns", "read_forest", "read_tree", "takes_missing"]
+__all__ = ["add_tree", "columns", "parts_of", "read_forest", "read_tree", "takes_missing"]
 
 _NO_CHILD = -1  # exactly; any other negative number would be followed
 _TREES = {("sklearn", "DecisionTreeClassifier"), ("sklearn", "ExtraTreeClassifier")}
@@ -30,12 +30,18 @@ def read_tree(model: Any, preprocessing: Preprocessing) -> TreeEnsemble:
 def read_forest(model: Any, preprocessing: Preprocessing) -> TreeEnsemble:
     """A forest: the fractions of all trees are added up, then divided by their number."""
     require_fitted(model)
+    trees = parts_of(model, _TREES)
+    return _probabilities(model, preprocessing, trees, float(len(trees)))
+
+
+def parts_of(model: Any, kinds: set[tuple[str, str]]) -> list[Any]:
+    """The trees of a forest, each of a kind that computes what it is known to compute."""
     for estimator in model.estimators_:
-        known = find_known(estimator, _TREES)
+        known = find_known(estimator, kinds)
         if known is None:
             raise UnsupportedModel(f"{type(model).__name__}.estimators_ holds a {type(estimator).__name__}")
         refuse_overrides(estimator, known)
-    return _probabilities(model, preprocessing, list(model.estimators_), float(len(model.estimators_)))
+    return list(model.estimators_)
 
 
 def _probabilities(model: Any, preprocessing: Preprocessing, trees: list[Any], divisor: float) -> TreeEnsemble:
