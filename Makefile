@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
+DEMO_STAMP := $(VENV)/.demo
 WORKERS ?= auto
 LOCKED  ?=
 
@@ -27,7 +28,13 @@ $(STAMP): pyproject.toml requirements/lock.txt tools/install.py
 	@$(BIN)/python -m elbowroom.warm
 	@touch $(STAMP)
 
-demo: $(STAMP)
+# What the demonstration needs, and no tools for tests; its kernels are compiled when it asks for them.
+$(DEMO_STAMP): pyproject.toml requirements/demo.txt tools/install.py
+	$(call environment,$(VENV))
+	@test -e $(STAMP) || $(BIN)/python tools/install.py --demo $(LOCKED)
+	@touch $(DEMO_STAMP)
+
+demo: $(DEMO_STAMP)
 	@$(BIN)/elbowroom demo
 
 test: $(STAMP)
@@ -80,6 +87,9 @@ lock:
 	.venv-tools/bin/python $(PIP_INSTALL) uv
 	.venv-tools/bin/uv pip compile pyproject.toml requirements/build.in --extra test --extra models --universal --python-version 3.11 \
 	  --generate-hashes --no-annotate --custom-compile-command "make lock" --quiet --upgrade --output-file requirements/lock.txt
+	.venv-tools/bin/uv pip compile pyproject.toml requirements/build.in --extra demo --universal --python-version 3.11 \
+	  --generate-hashes --no-annotate --custom-compile-command "make lock" --quiet --constraint requirements/lock.txt \
+	  --output-file requirements/demo.txt
 
 # The wheel, the source archive, and the bill of materials of the wheel.
 dist: $(STAMP)

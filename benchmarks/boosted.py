@@ -23,7 +23,7 @@ import pandas as pd
 from tests.support.hostile import hostile_points
 
 from elbowroom import Box, Explainer, Region, Space
-from elbowroom.present.demo import GERMAN, GERMAN_COLUMNS
+from elbowroom.present.credit import GERMAN, GERMAN_COLUMNS
 
 ROOMS = (0.0, 0.02)
 STEP = 1e-6  # of the distance: treecf's points lie on float32 numbers
@@ -143,7 +143,7 @@ def _questions(data: str, boosted: Boosted, rows: int, limit: float) -> list[dic
     frame = boosted.frame
     numbers = list(frame.select_dtypes("number").columns)
     began = time.perf_counter()
-    space = Space.from_frame(frame, numeric=numbers)
+    space = Space.from_frame(frame, numeric=numbers, scale="range")
     explainer = Explainer(boosted.model, space)
     opened = time.perf_counter() - began
     refused = frame[np.asarray(boosted.model.predict(frame)).ravel() == 0]

@@ -8,7 +8,7 @@ import os
 import platform
 import subprocess
 import sys
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +23,18 @@ def environment() -> dict[str, Any]:
         "command": _command(sys.argv[1:]),
         "python": platform.python_version(),
         "machine": f"{platform.system()} {platform.machine()}, {processor()}, {os.cpu_count()} cores",
-        "versions": {name: version(name) for name in packages},
+        "versions": {name: found for name in packages if (found := _version(name))},
         "threads": 1,
         "seed": 0,
     }
+
+
+def _version(name: str) -> str | None:
+    """None for the product itself where it runs from its checkout."""
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
 
 
 def commit() -> str:

@@ -80,8 +80,9 @@ def _component(head: Any) -> dict[str, Any]:
     name, version = str(head["Name"]), str(head["Version"])
     link = f"pkg:pypi/{_plain(name)}@{version}"
     component: dict[str, Any] = {"type": "library", "bom-ref": link, "name": name, "version": version, "purl": link}
-    if head["License-Expression"]:
-        component["licenses"] = [{"expression": str(head["License-Expression"])}]
+    expression = head.get("License-Expression")
+    if expression:
+        component["licenses"] = [{"expression": str(expression)}]
     else:
         named = [c.rpartition(" :: ")[2] for c in head.get_all("Classifier") or () if c.startswith("License ::")]
         component["licenses"] = [{"license": {"name": name}} for name in sorted(set(named))]

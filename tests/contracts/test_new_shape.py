@@ -29,6 +29,7 @@ from elbowroom.problem import Body, RecourseProblem, Shape, Space
 from elbowroom.result import Certificate, Region
 from elbowroom.search.adversarial import AdversarialEngine
 from elbowroom.search.adversarial.one_leaf import OneLeafEngine
+from elbowroom.search.cases import CaseEngine
 from elbowroom.search.contract import Clock, Engine
 from elbowroom.search.linear import LinearEngine
 from elbowroom.search.network import NetworkEngine
@@ -130,6 +131,7 @@ ENGINES: dict[str, tuple[tuple[str, ...], Callable[[], Engine]]] = {
     "LinearEngine": (("linear",), LinearEngine),
     "TreeEngine": (("trees",), TreeEngine),
     "NetworkEngine": (("network",), NetworkEngine),
+    "CaseEngine": (("trees",), lambda: CaseEngine(TreeEngine())),
 }
 
 

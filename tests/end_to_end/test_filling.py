@@ -117,7 +117,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> tuple[Explainer, Region,
 def test_what_is_filled_in_is_said_kept_and_checked(filled: tuple[Explainer, Region, Path], tmp_path: Path) -> None:
     explainer, region, model_file = filled
     assert region.filled == ("b",)
-    assert "years instead of missing" in region.sentence()
+    assert "b is 2 years or less instead of missing" in region.sentence()
     assert "missing years" not in region.to_html()
     assert np.isnan(region.factual["b"])
     assert region.intervals.set_index("feature").loc["b", "changed"]

@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import bz2
 import copy
+import faulthandler
 import gzip
 import io
 import json
 import lzma
+import os
 import pickle
 import random
+import signal
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -48,6 +51,7 @@ PACKERS: Final[dict[str, Callable[[bytes], bytes]]] = {
     "zlib": zlib.compress,
 }
 MACHINE: Final = 1  # the exit code of a machine that has no memory left
+LOADING: Final = 10.0  # seconds of the processor for one file
 BOMB: Final = 64 << 20  # bytes that a small compressed file unfolds to
 
 
@@ -112,11 +116,14 @@ class ModelFiles:
         model, name, how = self._model(rng)
         data, form = _pickled(model, rng)
         how += f", {form}"
-        if rng.random() < 0.35:
+        damaged = rng.random() < 0.35
+        if damaged:
             data, damage = spoiled_bytes(data, rng)
             how += f", {damage}"
         file = self.folder / "trusted.joblib"
         file.write_bytes(data)
+        if damaged and _ends_python(file):
+            return refused(f"{how}: whoever loads it dies")
         checking = rng.random() < 0.5
         words: list[Any] = (
             ["check", self.regions[name], file] if checking else ["explain", file, self.table, "--row", 0]
@@ -217,6 +224,20 @@ def _disturbed_tree(tree: Any, rng: random.Random) -> str:
     state.update(nodes=nodes, values=values)
     tree.tree_.__setstate__(state)
     return f"another {field} at {at}"
+
+
+def _ends_python(file: Path) -> bool:
+    """True if unpickling alone ends a process by a signal: a damaged pickle may order anything of Python and numpy, and no
+    program that loads it can help that."""
+    child = os.fork()
+    if child == 0:
+        faulthandler.disable()
+        signal.setitimer(signal.ITIMER_PROF, LOADING)
+        try:
+            joblib.load(file)
+        finally:
+            os._exit(0)
+    return os.WIFSIGNALED(os.waitpid(child, 0)[1])
 
 
 # ---- pickles ---------------------------------------------------------------------------------------------------------

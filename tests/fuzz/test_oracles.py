@@ -98,10 +98,10 @@ def test_lies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kind = lies.Lies()
     kind.prepare(tmp_path)
 
-    def generous(model, target, body, *limits):  # type: ignore[no-untyped-def]
-        return Certificate(model.fingerprint, target, body, "trust me", 1.0, 0.0, ())
+    def generous(problem, body, *limits):  # type: ignore[no-untyped-def]
+        return Certificate(problem.model.fingerprint, problem.target, body, "trust me", 1.0, 0.0, ())
 
-    monkeypatch.setattr(attempt, "certify", generous)
+    monkeypatch.setattr(attempt, "certify_answer", generous)
     monkeypatch.setattr(kind, "prepare", lambda folder: None)
     assert any("false region" in found for found in troubles(kind, tmp_path, 30))
 

@@ -27,7 +27,7 @@ from tests.fuzz.kind import Kind, Outcome, failed
 from tests.fuzz.kinds import Entry
 
 PROCESSOR_SECONDS: Final = 30.0  # of one try; honest ones need less than two
-MEMORY: Final = 2 << 30  # bytes that a worker may map beyond what it starts with
+MEMORY: Final = 2 << 30  # bytes that a worker may map beyond what it is prepared with
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,7 @@ def work(kinds: Mapping[str, Entry], pipe: Connection, root: Path) -> None:
         if task.kind not in prepared:
             prepared[task.kind] = kinds[task.kind].kind()
             prepared[task.kind].prepare(Path(tempfile.mkdtemp(prefix=task.kind.replace(" ", "-") + "-", dir=root)))
+            _bound_memory()  # libraries that only this kind loads do not count
         for number in task.numbers:
             pipe.send(("begin", number))
             pipe.send(("end", number, one_try(prepared[task.kind], task.seed, number)))
@@ -74,7 +75,7 @@ def one_try(kind: Kind, seed: int, number: int) -> Outcome:
 
 
 def _set_up() -> None:
-    """One thread, no talk, bounded memory; threads of libraries do not survive a fork, and none may be started."""
+    """One thread, no talk; threads of libraries do not survive a fork, and none may be started."""
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     threadpool_limits(1)
@@ -82,5 +83,8 @@ def _set_up() -> None:
     logger = logging.getLogger("elbowroom")
     logger.addHandler(logging.NullHandler())
     logger.propagate = False
+
+
+def _bound_memory() -> None:
     mapped = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (mapped + MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]))

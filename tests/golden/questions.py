@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from threadpoolctl import threadpool_info
 
 from elbowroom import AtMost, Ball, Box, Diamond, Explainer, Feature, LinearRule, Space
 from elbowroom.models import Decision, Model
@@ -162,8 +163,12 @@ def _exact(value: float) -> str:
 
 
 def surroundings() -> dict[str, str]:
-    """What the last bits of an answer may depend on."""
-    return {"machine": f"{platform.machine()} {platform.system()}", **{name: version(name) for name in VERSIONS}}
+    """What the last bits of an answer may depend on; linear algebra is another one for each family of processors."""
+    algebra = {str(library.get("architecture", "")) for library in threadpool_info() if library["user_api"] == "blas"}
+    return {
+        "machine": f"{platform.machine()} {platform.system()} {' '.join(sorted(algebra))}",
+        **{name: version(name) for name in VERSIONS},
+    }
 
 
 def stored() -> dict[str, Any]:

@@ -8,7 +8,7 @@ Candidate centres come from exact rational arithmetic, rooms from `RecourseProbl
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
@@ -17,7 +17,8 @@ from typing import TypeAlias
 import numpy as np
 
 from elbowroom.models.margins import tree_margins
-from elbowroom.problem import AtMost, Distance, RecourseProblem
+from elbowroom.problem import AtMost, Distance, Feature, RecourseProblem
+from elbowroom.problem.on import On
 
 
 @dataclass
@@ -37,12 +38,19 @@ class Axis:
 Good: TypeAlias = Callable[[np.ndarray], np.ndarray]  # which of the points are good
 
 
-def closest(problem: RecourseProblem, good_points: Good | None = None) -> float:
+def closest(
+    problem: RecourseProblem,
+    good_points: Good | None = None,
+    *,
+    more: Mapping[int, Sequence[float]] | None = None,
+    obeys: Callable[[np.ndarray], bool] | None = None,
+) -> float:
     """The smallest distance of a centre whose whole box is good; inf if there is none. What is good is said by the margins
-    of what can be proven, unless somebody else is asked, such as the model's own predict."""
+    of what can be proven, unless somebody else is asked, such as the model's own predict. Rules besides `AtMost` need
+    further candidates (``more``, by column) and somebody who says which centres obey them."""
     if (problem.lower > problem.upper).any():
         return math.inf
-    axes = _axes(problem)
+    axes = _axes(problem, more or {})
     if any(len(a.centers) == 0 for a in axes):
         return math.inf
     shape = tuple(len(a.samples) for a in axes)
@@ -74,18 +82,29 @@ def closest(problem: RecourseProblem, good_points: Good | None = None) -> float:
                 total = np.maximum(total, m)
     allowed = bad == 0
     for rule in problem.rules:
-        assert isinstance(rule, AtMost)
+        if not isinstance(rule, AtMost):
+            assert obeys is not None
+            continue
         counts = [a.changed.reshape([-1 if i == j else 1 for j in range(len(axes))]) for i, a in enumerate(axes)]
         allowed &= sum((c.astype(int) for c in counts), np.zeros(shape, dtype=int)) <= rule.changes
-    return float(total[allowed].min()) if allowed.any() else math.inf
+    if obeys is None:
+        return float(total[allowed].min()) if allowed.any() else math.inf
+    found = np.argwhere(allowed)
+    for place in found[np.argsort(total[allowed], kind="stable")]:
+        center = np.zeros(len(problem.space.names))
+        for axis, i in zip(axes, place, strict=True):
+            center[axis.columns] = axis.centers[i]
+        if obeys(center):
+            return float(total[tuple(place)])
+    return math.inf
 
 
-def _axes(problem: RecourseProblem) -> list[Axis]:
-    axes = [_single(problem, f) for f in range(len(problem.space.names)) if problem.space.group_of[f] < 0]
+def _axes(problem: RecourseProblem, more: Mapping[int, Sequence[float]]) -> list[Axis]:
+    axes = [_single(problem, f, more.get(f)) for f in range(len(problem.space.names)) if problem.space.group_of[f] < 0]
     return axes + [_group(problem, g) for g in range(len(problem.space.groups))]
 
 
-def _single(problem: RecourseProblem, f: int) -> Axis:
+def _single(problem: RecourseProblem, f: int, more: Sequence[float] | None) -> Axis:
     whole = bool(problem.space.whole_center[f])
     cuts = np.unique(np.floor(problem.model.cuts[f]) if whole else problem.model.cuts[f])
     after = cuts[-1:] + 1.0 if whole else np.nextafter(cuts[-1:], np.inf)
@@ -95,10 +114,17 @@ def _single(problem: RecourseProblem, f: int) -> Axis:
     home = float(np.clip(problem.factual[f], lower, upper))
     centers = {home}
     for t in cuts:
-        right = [c for c in _near(t + down, whole) if Fraction(c) - Fraction(down) > Fraction(t) and c >= home]
-        left = [c for c in _near(t - up, whole) if _left(c, up, t, whole) and c <= home]
+        right = [
+            c
+            for c in _near(t + down, whole)
+            if Fraction(c) - Fraction(down) > Fraction(t) and (c >= home or more is not None)
+        ]
+        left = [c for c in _near(t - up, whole) if _left(c, up, t, whole) and (c <= home or more is not None)]
         centers |= {min(right)} if right else set()
         centers |= {max(left)} if left else set()
+    if problem.walls.on is not On.ALL:
+        centers = _many(problem, f, centers, cuts, whole)
+    centers |= {float(c) + 0.0 for c in more or () if not whole or c == math.floor(c)}
     inside = np.array(sorted(c for c in centers if lower <= c <= upper))
     first, final = [], []
     for c in inside:
@@ -108,9 +134,39 @@ def _single(problem: RecourseProblem, f: int) -> Axis:
         first.append(int((cuts < body.lower[f]).sum()))
         final.append(int((cuts < body.upper[f]).sum()))
     factor = problem.space.weight[f] / problem.space.scale[f]
-    moves = factor * np.abs(inside - problem.factual[f])
+    moves = factor * np.array([_price(problem.space.features[f], c - problem.factual[f]) for c in inside])
     changed = inside != problem.factual[f]
     return Axis(np.array([f]), samples[:, None], inside[:, None], moves, changed, np.array(first), np.array(final))
+
+
+def _many(problem: RecourseProblem, f: int, centers: set[float], cuts: np.ndarray, whole: bool) -> set[float]:
+    """Everything near a cut, near a room's width from one, and near the least change; what on="kept" forbids is left out."""
+    factual, down, up = float(problem.factual[f]), float(problem.walls.down[f]), float(problem.walls.up[f])
+    lower, upper = float(problem.lower[f]), float(problem.upper[f])
+    around = {c for t in cuts if np.isfinite(t) for x in (t, t + down, t - up) for c in _near(float(x), whole)}
+    around |= {c for x in (factual, *(factual + s * w for s in (-1, 1) for w in (down, up))) for c in _near(x, whole)}
+    around |= centers | {x for x in (lower, upper) if math.isfinite(x)}
+    if problem.walls.on is On.CHANGED or not lower <= factual <= upper:
+        return around
+    least = Fraction(max(down, up))
+
+    def is_far(c: float) -> bool:
+        """At least the room away, or the last float that is not farther."""
+        beyond = math.nextafter(c, math.copysign(math.inf, c - factual))
+        return abs(Fraction(c) - Fraction(factual)) >= least or (
+            not whole and abs(Fraction(beyond) - Fraction(factual)) > least
+        )
+
+    return {c for c in around if c == factual or (math.isfinite(c) and is_far(c))}
+
+
+def _price(feature: Feature, move: float) -> float:
+    """How long a move counts: each piece of it at its own price."""
+    slopes = feature.price_up if move > 0 else feature.price_down
+    if isinstance(slopes, float):
+        return slopes * abs(move)
+    ends = [start for start, _ in slopes[1:]] + [math.inf]
+    return sum(slope * max(0.0, min(abs(move), end) - start) for (start, slope), end in zip(slopes, ends, strict=True))
 
 
 def _left(center: float, up: float, cut: float, whole: bool) -> bool:

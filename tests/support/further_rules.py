@@ -1,4 +1,4 @@
-"""Rules that no user can state yet: they come down to steps and to clauses, the kinds that no engine takes today."""
+"""Rules that no user can state: they come down to certain values and to clauses."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Any
 
 from elbowroom.numerics import Floats
 from elbowroom.problem import Rule, Space
-from elbowroom.problem.conditions import Clause, Conditions, Grid, HalfLine, Side
+from elbowroom.problem.conditions import Between, Clause, Conditions
+from elbowroom.problem.domains import Domain, Grid
 from elbowroom.problem.reader import Reader
 
 
@@ -20,7 +21,7 @@ class InSteps(Rule):
 
     def lower(self, space: Space, factual: Floats) -> Conditions:
         f = space.position[self.column]
-        return Conditions(steps=(Grid(f, float(factual[f]), self.step, self.source),))
+        return Conditions(domains=(Domain(f, (), Grid(float(factual[f]), self.step), self.source),))
 
     @property
     def words(self) -> str:
@@ -43,8 +44,8 @@ class LowOrHigh(Rule):
 
     def lower(self, space: Space, factual: Floats) -> Conditions:
         options = (
-            HalfLine(space.position[self.low[0]], Side.AT_MOST, self.low[1]),
-            HalfLine(space.position[self.high[0]], Side.AT_LEAST, self.high[1]),
+            Between(space.position[self.low[0]], high=self.low[1]),
+            Between(space.position[self.high[0]], low=self.high[1]),
         )
         return Conditions(clauses=(Clause(options, self.source),))
 

@@ -77,6 +77,10 @@ class Validator:
                 return not isinstance(value, str) or re.search(wanted, value) is not None
             case "items":
                 return not isinstance(value, list) or all(self.fits(item, wanted) for item in value)
+            case "minItems":
+                return not isinstance(value, list) or len(value) >= wanted
+            case "maxItems":
+                return not isinstance(value, list) or len(value) <= wanted
             case "required":
                 return not isinstance(value, dict) or all(name in value for name in wanted)
             case "minProperties":

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias, assert_never
 
 import numpy as np
 
-from elbowroom.certify.judge import certify
+from elbowroom.certify.judge import certify_answer
 from elbowroom.errors import InputError
 from elbowroom.numerics import Floats
 from elbowroom.problem import RecourseProblem, Shape
@@ -22,6 +22,7 @@ from elbowroom.result import Certificate, Inadmissible, Verdict
 from elbowroom.search import contract
 from elbowroom.search.adversarial import AdversarialEngine
 from elbowroom.search.adversarial.one_leaf import OneLeafEngine
+from elbowroom.search.cases import CaseEngine
 from elbowroom.search.contract import Clock
 from elbowroom.search.engines import engine_for
 from elbowroom.search.linear import LinearEngine
@@ -52,7 +53,7 @@ class Referee:
     def __call__(self, center: Floats, looks: float = math.inf, /) -> Verdict:
         center = np.asarray(center, dtype=np.float64) + 0.0
         self.asked.append(center)
-        trouble = self.problem.why_inadmissible(center)
+        trouble = self.problem.why_outside(center)
         if trouble is not None:
             self.inadmissible.append(center)
             return Inadmissible(trouble)
@@ -64,7 +65,7 @@ class Referee:
 
     def true_verdict(self, center: Floats, looks: float = math.inf) -> Verdict:
         """What the real judge says, whatever ``judge`` would say."""
-        return certify(self.problem.model, self.problem.target, self.problem.body(center), SECONDS, looks)
+        return certify_answer(self.problem, self.problem.body(center), SECONDS, looks)
 
     def about(self, problem: RecourseProblem) -> Referee:
         """The referee of a related question; what it accepts is not an answer to this one."""
@@ -94,7 +95,7 @@ def _made(engine: Engine, problem: RecourseProblem, options: dict[str, Any]) -> 
         case Engine.NETWORK:
             return NetworkEngine()
         case Engine.ADVERSARIAL:
-            return AdversarialEngine(**options)
+            return CaseEngine(AdversarialEngine(**options))
         case Engine.ONE_LEAF:
             return OneLeafEngine(**options)
         case _ as never:

@@ -121,6 +121,48 @@ def _work() -> None:
     x = rng.uniform(-2.0, 2.0, 5)
     assert forest.explain(x, Ball(0.3))
     forest.probability_kept(x, 0.3, tolerance=0.01)
+    _large_models()
+    _splits_by_category()
+
+
+def _large_models() -> None:
+    """Every move of the search for first regions, on small models."""
+    from elbowroom.kernels.warm import PATIENCE
+    from elbowroom.models import TreeEnsemble
+    from elbowroom.search.contract import Clock
+    from elbowroom.search.trees.first.asked import asked_of
+    from elbowroom.search.trees.first.collapse import Collapse
+    from elbowroom.search.trees.first.rounds import Rounds
+    from elbowroom.search.trees.large import Standing
+    from tests.support.referee import Referee
+    from tests.support.small_questions import hard_question, random_question
+
+    questions = [random_question(np.random.default_rng([41, number])) for number in range(30)]
+    for problem in [*questions, hard_question(0), hard_question(1, radius=0.05)]:
+        assert isinstance(problem.model, TreeEnsemble)
+        standing = Standing.of(problem)
+        asked = asked_of(problem, standing.forest)
+        if asked is None:
+            continue
+        rounds = Rounds(problem, standing.forest, asked, Referee(problem), Clock(PATIENCE), 0)
+        rounds.first()
+        rounds.go_on(20_000)
+        rounds.rehearse()
+        Collapse(problem.model, standing.forest, asked).below(1.0)
+
+
+def _splits_by_category() -> None:
+    """A verdict on a region of a model that splits by category."""
+    from elbowroom import Box, Explainer
+    from tests.properties.test_sets import space
+    from tests.unit.models.test_sets import random_ensemble
+
+    model = random_ensemble(0)
+    row = np.zeros(model.info.n_features)
+    names = space(model.info.names)
+    for members in names.members:
+        row[members[0]] = 1.0
+    Explainer(model, names).certify(row, Box(0.3))
 
 
 # ---- repeating ---------------------------------------------------------------------------------------------------------

@@ -172,9 +172,11 @@ DISK = frozenset({"elbowroom.disk"})
 PRINTING = frozenset({"print", "echo", "secho", "Console", "pprint", "rprint", "print_exc"})
 FILE_CALLS = frozenset(
     {"open", "fdopen", "write_text", "write_bytes", "read_text", "read_bytes", "touch", "mkstemp", "NamedTemporaryFile"}
-    | {"tofile", "to_csv", "to_parquet", "to_pickle", "to_excel", "save", "savez", "savetxt", "unlink"}
+    | {"tofile", "to_pickle", "to_excel", "save", "savez", "savetxt", "unlink"}
 )
-INTO_BUFFERS = frozenset({"savefig", "dump"})  # allowed where the first or second argument is a buffer named content
+INTO_BUFFERS = frozenset(
+    {"savefig", "dump", "to_csv", "to_parquet"}
+)  # allowed where the first or second argument is a buffer named content
 
 
 def uses(module: str) -> Iterator[tuple[str, int]]:

@@ -87,7 +87,9 @@ def test_commands_have_the_options_that_are_shown(line: str) -> None:
     _, name, *words = shlex.split(line, comments=True)
     program: Any = get_command(app)
     assert name in program.commands, f"there is no command {name!r}"
-    options = {option for parameter in program.commands[name].params for option in parameter.opts}
+    options = {
+        option for parameter in program.commands[name].params for option in (*parameter.opts, *parameter.secondary_opts)
+    }
     used = {word.partition("=")[0] for word in words if word.startswith("--")}
     assert used <= options, f"unknown: {sorted(used - options)}"
 

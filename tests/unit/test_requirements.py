@@ -68,6 +68,19 @@ def test_every_dependency_is_locked_within_its_bounds() -> None:
     assert set(backend) <= {str(requirement) for requirement in build}
 
 
+def test_the_demonstration_has_the_locked_versions_of_what_it_needs_and_nothing_else() -> None:
+    def written(name: str) -> dict[str, str]:
+        text = (ROOT / "requirements" / name).read_text(encoding="utf-8")
+        blocks = [block for block in re.split(r"\n(?=[^\s#])", text) if "==" in block]
+        return {block.split("\\")[0].strip(): block.strip() for block in blocks}
+
+    demo, lock = written("demo.txt"), written("lock.txt")
+    assert {key: lock[key] for key in demo} == demo
+    names = {canonicalize_name(pin.name) for pin in pins("demo.txt")}
+    assert {canonicalize_name(r.name) for r in [*map(Requirement, PROJECT["dependencies"]), *extra("demo")]} <= names
+    assert not names & {"pytest", "mypy", "ruff", "hypothesis", "cvxpy", "xgboost-cpu", "torch"}
+
+
 def test_the_lock_holds_hashes_and_names_no_place() -> None:
     text = (ROOT / "requirements" / "lock.txt").read_text(encoding="utf-8")
     assert "://" not in text and "index" not in text and "@" not in text

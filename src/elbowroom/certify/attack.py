@@ -6,48 +6,59 @@ import numpy as np
 
 from elbowroom.certify.inputs import InputSet
 from elbowroom.models import Affine
-from elbowroom.numerics import Floats
+from elbowroom.numerics import Floats, Ints
 from elbowroom.problem.shapes import length
 
-_STARTS = 8
+_STARTS = 24
 _STEPS = 12
+_SLID, _SLIDES, _SHORTER = 6, 10, 0.6
 _SHRINKS = (0.0, 1e-15, 1e-14, 1e-12, 1e-9, 1e-6)
 
 
 def attack(layers: tuple[Affine, ...], needed: Floats, inputs: InputSet) -> tuple[Floats, int]:
     """The point with the smallest margin that gradient steps to the minimizer of the local linear piece find, with its
-    row. Starts: the centre and points near random corners, the same ones in every call."""
+    row: all rivals at once, the worst one at every point. Full steps first, then shorter ones from the worst points, because
+    deep networks are lowest between the corners, too. Starts: the centre and points near random corners, the same ones in
+    every call."""
     rng = np.random.default_rng(0)
     center = np.clip(inputs.body.center, inputs.lower, inputs.upper)
-    starts = [center] + [inputs.minimizer(rng.normal(size=center.size)) for _ in range(_STARTS)]
-    best, best_rival, smallest = center, 0, np.inf
-    for rival in range(needed.size):
-        for start in starts:
-            point = start
-            previous = np.inf
-            for _ in range(_STEPS):
-                value, gradient = _piece(layers, point, rival)
-                if value - needed[rival] < smallest:
-                    best, best_rival, smallest = point, rival, value - needed[rival]
-                if value >= previous:
-                    break
-                previous = value
-                point = inputs.minimizer(gradient)
-    return best, best_rival
+    Y = np.vstack([center[None], inputs.minimizers(rng.normal(size=(_STARTS, center.size)))])
+    best, points, live = np.full(len(Y), np.inf), Y.copy(), np.arange(len(Y))
+    for _ in range(_STEPS):
+        value, slope, _ = _pieces(layers, needed, Y[live])
+        better = value < best[live]
+        live = live[better]
+        if not live.size:
+            break
+        best[live], points[live] = value[better], Y[live]
+        Y[live] = inputs.minimizers(slope[better])
+    order = np.argsort(best, kind="stable")[:_SLID]
+    points, best, step = points[order], best[order], 0.5
+    if len(layers) > 2:
+        Y = points.copy()
+        for _ in range(_SLIDES):
+            value, slope, _ = _pieces(layers, needed, Y)
+            better = value < best
+            points[better], best[better] = Y[better], value[better]
+            Y = points + step * (inputs.minimizers(slope) - points)
+            step *= _SHORTER
+    worst = points[int(np.argmin(best))]
+    return worst, int(_pieces(layers, needed, worst[None])[2][0])
 
 
-def _piece(layers: tuple[Affine, ...], point: Floats, rival: int) -> tuple[float, Floats]:
-    """Value and gradient of one margin at a point."""
-    masks, hidden = [], point
+def _pieces(layers: tuple[Affine, ...], needed: Floats, points: Floats) -> tuple[Floats, Floats, Ints]:
+    """The smallest margin at every point, beyond what is needed, its gradient, and its row."""
+    masks, hidden = [], points
     for layer in layers[:-1]:
-        z = layer(hidden)
+        z = hidden @ layer.weight.T + layer.bias
         masks.append(z > 0.0)
         hidden = np.where(masks[-1], z, 0.0)
-    gradient = layers[-1].weight[rival]
-    value = float(gradient @ hidden + layers[-1].bias[rival])
+    margin = hidden @ layers[-1].weight.T + layers[-1].bias - needed
+    rival = np.argmin(margin, axis=1)
+    slope = layers[-1].weight[rival]
     for layer, mask in zip(reversed(layers[:-1]), reversed(masks), strict=True):
-        gradient = (gradient * mask) @ layer.weight
-    return value, gradient
+        slope = (slope * mask) @ layer.weight
+    return margin[np.arange(len(points)), rival], slope, rival
 
 
 def snap(inputs: InputSet, point: Floats) -> Floats | None:

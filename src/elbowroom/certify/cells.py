@@ -14,9 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from elbowroom.certify.tree_kernels import Meeting, restrict_leaves
+from elbowroom.certify.tree_kernels import Meeting, Path, Trees, restrict_boxes, restrict_leaves
 from elbowroom.models import TreeEnsemble
-from elbowroom.models.trees import Leaves
 from elbowroom.numerics import Floats, Ints, next_up, next_value
 from elbowroom.problem import Body
 from elbowroom.problem.shapes import is_round, phi
@@ -77,7 +76,7 @@ class Cells:
         position = {f: i for i, f in enumerate(columns)}
         groups = [[position[int(f)] for f in members] for members in body.free_groups]
         grouped = in_group[active]
-        found = _restricted(model.leaves, body, active, start, last, deadline)
+        found = _restricted(model, body, active, start, last, deadline)
         if found is None:
             return None
         tree_start, rows, entry_start, entries = found
@@ -119,18 +118,18 @@ class Cells:
 
 
 def _restricted(
-    leaves: Leaves, body: Body, columns: Ints, start: Ints, last: Floats, deadline: float
+    model: TreeEnsemble, body: Body, columns: Ints, start: Ints, last: Floats, deadline: float
 ) -> tuple[Ints, Ints, Ints, Ints] | None:
     """Leaves of each tree that meet the region: tree_start, rows, entry_start, and (3, entries) of partial ranges; block
     of trees by block of trees, None if the deadline passed in between."""
     parts: list[tuple[Ints, Ints, Ints, Ints]] = []
-    at = 0
-    while at < leaves.n_trees:
-        end = int(np.searchsorted(leaves.offsets, leaves.offsets[at] + _BLOCK, "right")) - 1
-        end = min(max(end, at + 1), leaves.n_trees)
+    offsets, n_trees, at = model.leaf_order.offsets, model.n_trees, 0
+    while at < n_trees:
+        end = int(np.searchsorted(offsets, offsets[at] + _BLOCK, "right")) - 1
+        end = min(max(end, at + 1), n_trees)
         if parts and time.perf_counter() > deadline:
             return None
-        parts.append(_restricted_trees(leaves, leaves.offsets[at : end + 1], body, columns, start, last))
+        parts.append(_restricted_trees(model, at, end, body, columns, start, last))
         at = end
     if len(parts) == 1:
         return parts[0]
@@ -149,9 +148,11 @@ def _end_to_end(starts: tuple[Ints, ...]) -> Ints:
 
 
 def _restricted_trees(
-    leaves: Leaves, offsets: Ints, body: Body, columns: Ints, start: Ints, last: Floats
+    model: TreeEnsemble, begin: int, end: int, body: Body, columns: Ints, start: Ints, last: Floats
 ) -> tuple[Ints, Ints, Ints, Ints]:
-    n_leaves, n_trees, size = int(offsets[-1] - offsets[0]), offsets.size - 1, _FIRST_ENTRIES
+    order = model.leaf_order
+    offsets = order.offsets[begin : end + 1]
+    n_leaves, n_trees, size = int(offsets[-1] - offsets[0]), end - begin, _FIRST_ENTRIES
     while True:
         found = Meeting(
             lower=body.lower,
@@ -164,7 +165,16 @@ def _restricted_trees(
             entry_start=np.zeros(n_leaves + 1, np.int64),
             entries=np.zeros((3, size), np.int64),
         )
-        count = restrict_leaves(offsets, leaves.lower, leaves.upper, found)
+        if model.sets is None:
+            levels = order.depth + 2
+            path = Path(np.zeros(levels, np.int64), np.zeros((levels, columns.size)), np.zeros((levels, columns.size)))
+            active = np.full(body.center.size, -1, np.int64)
+            active[columns] = np.arange(columns.size)
+            trees = Trees(model.feature, model.cut, model.left, model.right, order.place)
+            count = restrict_leaves(model.roots[begin:end], trees, active, path, found)
+        else:
+            ends = np.zeros((2, columns.size))
+            count = restrict_boxes(offsets, model.leaves.lower, model.leaves.upper, found, ends[0], ends[1])
         if count <= size:
             n_rows = int(found.tree_start[-1])
             return found.tree_start, found.rows[:n_rows], found.entry_start[: n_rows + 1], found.entries[:, :count]

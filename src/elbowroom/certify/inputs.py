@@ -60,7 +60,7 @@ class InputSet:
         return self.body.round_columns if is_round(self.body.shape) else np.empty(0, dtype=np.int64)
 
     @cached_property
-    def _ranges(self) -> tuple[Floats, Floats]:
+    def ranges(self) -> tuple[Floats, Floats]:
         """Bounds of y, rounded outwards."""
         columns = self.round_columns
         low = (self.lower - self.body.center)[columns] / self.body.axes[columns]
@@ -81,7 +81,7 @@ class InputSet:
         """w . x = w . o + sum v_f y_f with v = w axes; for every multiplier mu >= 0 the minimum is at least
         w . o - mu + sum over f of min { v_f y + mu phi(y) : y in its range },  phi(y) = y^2 or |y|."""
         columns = self.round_columns
-        low, high = self._ranges
+        low, high = self.ranges
         origin = self.lower.copy()  # columns outside the shape: as in a box
         origin[columns] = self.body.center[columns]
         straight = np.where(rows >= 0, origin, np.where(self._is_round, origin, self.upper))
@@ -135,27 +135,30 @@ class InputSet:
                 assert_never(shape)
 
     def minimizer(self, row: Floats) -> Floats:
-        """A point (almost) of the set where row . x is (almost) smallest: for attacks, proves nothing."""
-        x = np.where(
-            row > 0, self.lower, np.where(row < 0, self.upper, np.clip(self.body.center, self.lower, self.upper))
-        )
+        """`minimizers` of one row."""
+        return np.asarray(self.minimizers(row[None])[0])
+
+    def minimizers(self, rows: Floats) -> Floats:
+        """Per row a point (almost) of the set where row . x is (almost) smallest: for attacks, proves nothing."""
+        middle = np.clip(self.body.center, self.lower, self.upper)
+        x = np.where(rows > 0, self.lower, np.where(rows < 0, self.upper, middle))
         columns = self.round_columns
         if not columns.size:
             return x
-        low, high = self._ranges
-        v, shape = row[columns] * self.body.axes[columns], self.body.shape
+        low, high = self.ranges
+        v, shape = rows[:, columns] * self.body.axes[columns], self.body.shape
         match shape:
             case Shape.BALL:
-                mu = _ball_multipliers(v[None], low, high)[-1]
+                mu = _ball_multipliers(v, low, high)[-1][:, None]
                 y = np.clip(-v / np.maximum(2 * mu, TINY), low, high)
             case Shape.DIAMOND:
-                y = _steepest_first(v, low, high)
+                y = np.array([_steepest_first(row, low, high) for row in v]).reshape(v.shape)
             case Shape.BOX:
                 raise ValueError(NO_BUDGET)
             case _:
                 assert_never(shape)
-        x[columns] = self.body.center[columns] + self.body.axes[columns] * y
-        return np.clip(x, self.lower, self.upper)
+        x[:, columns] = self.body.center[columns] + self.body.axes[columns] * y
+        return np.asarray(np.clip(x, self.lower, self.upper))
 
 
 def _ball_multipliers(v: Floats, low: Floats, high: Floats) -> list[Floats]:

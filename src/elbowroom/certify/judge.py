@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import assert_never
 
 import numpy as np
@@ -16,9 +17,56 @@ from elbowroom.certify import trees
 from elbowroom.errors import InputError
 from elbowroom.kernels.threads import one_thread
 from elbowroom.models import LinearModel, Model, ObliqueEnsemble, ReluNetwork, TreeEnsemble
-from elbowroom.problem import Body, Shape, Target
+from elbowroom.problem import Body, RecourseProblem, Shape, Target
+from elbowroom.problem.further import Further
 from elbowroom.problem.shapes import check_known, is_round
-from elbowroom.result import Verdict
+from elbowroom.result import Certificate, Counterexample, Verdict
+
+
+def certify_answer(
+    problem: RecourseProblem, body: Body, time_limit: float = math.inf, looks: float = math.inf
+) -> Verdict:
+    """All that an answer to a question claims of a body: the wanted outcome at every point of it, and the further margins
+    that the rules ask for, at its centre or everywhere. The certificate lists these."""
+    return certify_with(problem.model, problem.target, body, problem.conditions.further, time_limit, looks)
+
+
+def certify_with(
+    model: Model,
+    target: Target,
+    body: Body,
+    further: Sequence[Further],
+    time_limit: float = math.inf,
+    looks: float = math.inf,
+) -> Verdict:
+    """The model's outcome at every point of a body, and these further margins where they are asked for. What only rounding
+    decides is reported last: what is certainly wrong says more."""
+    deadline = time.perf_counter() + time_limit
+    proven: Certificate | None = None
+    near_tie: Counterexample | None = None
+    seconds = 0.0
+    for each in (*(f for f in further if not f.everywhere), None, *(f for f in further if f.everywhere)):
+        left = deadline - time.perf_counter()
+        found = certify(model, target, body, left, looks) if each is None else _certify_further(each, body, left, looks)
+        if isinstance(found, Counterexample) and found.near_tie and further:
+            near_tie = near_tie or found
+        elif not isinstance(found, Certificate):
+            return found
+        elif each is None:
+            proven = found
+        seconds += found.seconds
+    if near_tie is not None or proven is None:
+        assert near_tie is not None
+        return near_tie
+    return replace(proven, seconds=seconds, further=tuple(each.key for each in further)) if further else proven
+
+
+def _certify_further(further: Further, body: Body, time_limit: float, looks: float) -> Verdict:
+    """The verdict on one further margin; a counterexample says whose it is."""
+    verdict = certify(further.model, further.target, further.where(body), time_limit, looks)
+    if isinstance(verdict, Counterexample):
+        return replace(verdict, source=further.source, at_center=not further.everywhere)
+    return verdict
 
 
 def certify(model: Model, target: Target, body: Body, time_limit: float = math.inf, looks: float = math.inf) -> Verdict:
@@ -59,9 +107,11 @@ def prepare(model: Model) -> None:
             trees.prepare_trees()
             _ = model.leaves, model.cuts, model.fingerprint
         case ReluNetwork():
+            from elbowroom.certify.compact_kernels import prepare_compact
             from elbowroom.certify.corners import prepare_corners
             from elbowroom.certify.dual_ascent import prepare_climb
 
+            prepare_compact()
             prepare_corners()
             prepare_climb()
         case LinearModel() | ObliqueEnsemble():

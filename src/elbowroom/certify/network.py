@@ -2,7 +2,9 @@
 
 The claim is about the original's floating-point forward pass. Real margins must exceed ``needed`` = the propagated
 evaluation error over the region + the slack of the decision; our own roundings are subtracted from every bound. Per
-category of the free groups and per rival: attack first; then best-first branch and bound. A node is a set of inputs
+category of the free groups: attack first; then linear bounds of all rivals at once. Rivals that are left are settled
+over the open neurons of the room alone, in kernels (`open_neurons`). What that leaves, parts with all signs decided that
+touch the boundary, goes through best-first branch and bound with programs. A node is a set of inputs
 with some neurons decided (z >= 0 or z <= 0). Its bound comes from CROWN's multipliers, then from the dual values of the
 triangle relaxation; its relaxed worst point is tried as a counterexample. Nodes split the neuron whose relaxation errs
 most at that point, or a whole column that is not whole there. With everything decided the relaxation is exact, so that
@@ -23,14 +25,16 @@ from typing import Final
 import numpy as np
 
 from elbowroom.certify.attack import attack, snap
+from elbowroom.certify.compact import Reduced, reduce_network
 from elbowroom.certify.dual_ascent import climb
 from elbowroom.certify.inputs import InputSet
 from elbowroom.certify.intervals import Interval, LinearBound, evaluation_error, lower_bound, propagate
 from elbowroom.certify.network_boxes import BoxSearch, Neuron, Open
+from elbowroom.certify.open_neurons import OpenNeurons
 from elbowroom.certify.relaxation import Relaxed, relax
 from elbowroom.models import Affine, ReluNetwork
 from elbowroom.models.margins import network_margins
-from elbowroom.numerics import TINY, Floats
+from elbowroom.numerics import TINY, Floats, Ints
 from elbowroom.problem import Body, Shape, Target, allowed_categories
 from elbowroom.problem.shapes import is_euclidean, is_round
 from elbowroom.result import Certificate, Counterexample, Undecided, Verdict
@@ -55,7 +59,11 @@ _ON_THE_BOUNDARY = "a point of the region lies within rounding of the boundary o
 
 
 class _Unsettled(Exception):  # noqa: N818 - an outcome, not an error
-    """The judge cannot tell; the argument says why."""
+    """The judge cannot tell; the first argument says why, ``reached`` how far it came."""
+
+    def __init__(self, reason: str, reached: float = -math.inf) -> None:
+        super().__init__(reason)
+        self.reached = reached
 
 
 class _Refuted(Exception):  # noqa: N818 - an outcome, not an error
@@ -89,7 +97,7 @@ def judge_network(model: ReluNetwork, target: Target, body: Body, deadline: floa
         )  # ahead of all rivals, but not by enough
         return Counterexample(refuted.point, label, refuted.margin, time.perf_counter() - began, near_tie)
     except _Unsettled as unsettled:
-        return Undecided(str(unsettled), time.perf_counter() - began)
+        return Undecided(str(unsettled), time.perf_counter() - began, unsettled.reached)
     return Certificate(
         model.fingerprint,
         target,
@@ -129,7 +137,10 @@ class _Question:
         self.layers, self.hidden, self.last = layers, layers[:-1], layers[-1]
         self.inputs, self.deadline = inputs, deadline
         neurons = sum(layer.bias.size for layer in self.hidden)
-        self.looks = looks * min(1.0, (_FEW_NEURONS / neurons) ** 2)  # a program grows with the square of its neurons
+        self.looks = looks
+        self.price = max(
+            1.0, (neurons / _FEW_NEURONS) ** 2
+        )  # looks of a program: it grows with the square of its neurons
         self.tangents: list[Floats] = []
         phases = [np.zeros(layer.bias.size) for layer in self.hidden]
         intervals = propagate(self.hidden, inputs, phases)
@@ -144,7 +155,34 @@ class _Question:
         """The smallest proven margin beyond what is needed; raises if there is none."""
         point, rival = attack(self.layers, self.needed, self.inputs)
         self._try(point, rival)
-        return min(self._settle_rival(rival) for rival in range(self.needed.size))
+        first = lower_bound(self.last.weight, self.last.bias, self.hidden, self.root.intervals, self.root.inputs)
+        beyond = first.value - self.needed
+        left, smallest = np.flatnonzero(~(beyond >= 0.0)), float(beyond[beyond >= 0.0].min(initial=math.inf))
+        if not left.size:
+            return smallest
+        if self._is_plain_box:
+            return min(smallest, *(self._settle_box(int(rival)) for rival in left))
+        reduced = reduce_network(self.layers, self.inputs, self.root.intervals, left, self.needed)
+        if reduced is None or not reduced.net.size:
+            return min(smallest, *(self._settle_node(int(rival), self.root) for rival in left))
+        return min(smallest, self._settle_open(reduced, left))
+
+    def _settle_open(self, reduced: Reduced, rivals: Ints) -> float:
+        """In kernels; parts that these cannot close, with all of their signs decided, by programs."""
+        base = np.clip(self.inputs.body.center, self.inputs.lower, self.inputs.upper)
+
+        def finish(rival: int, signs: Floats) -> float:
+            phases = [np.zeros(layer.bias.size) for layer in self.hidden]
+            for (layer, neuron), sign in zip(reduced.places, signs, strict=True):
+                phases[layer][neuron] = sign
+            nodes = self._node(self.root, self.inputs, phases)
+            return min((self._settle_node(rival, node) for node in nodes), default=math.inf)
+
+        search = OpenNeurons(reduced, base, self._try, finish, self.looks, self.deadline)
+        found = search.settle(rivals)
+        if found.reached is not None:
+            raise _Unsettled(_OUT_OF_TIME, found.reached)
+        return found.smallest
 
     def margin_at(self, point: Floats, rival: int) -> float:
         return float(_outputs(self.layers, point)[rival] - self.needed[rival])
@@ -156,19 +194,17 @@ class _Question:
         if snapped is not None and self.margin_at(snapped, rival) < 0.0:
             raise _Refuted(snapped, self.margin_at(snapped, rival))
 
-    def _settle_rival(self, rival: int) -> float:
+    def _settle_node(self, rival: int, root: _Node) -> float:
         """Best-first: the node with the smallest bound is looked at next."""
         row, constant = self.last.weight[rival : rival + 1], self.last.bias[rival : rival + 1]
         needed, ticket, smallest = float(self.needed[rival]), count(), math.inf
-        first = lower_bound(row, constant, self.hidden, self.root.intervals, self.root.inputs)
-        if self._is_plain_box and first.value[0] < needed:
-            return self._settle_box(rival)
-        heap = [(float(first.value[0]), next(ticket), self.root, first)]
+        first = lower_bound(row, constant, self.hidden, root.intervals, root.inputs)
+        heap = [(float(first.value[0]), next(ticket), root, first)]
         while heap:
             value, _, node, bound = heapq.heappop(heap)
             if value >= needed:
                 return min(smallest, value - needed)
-            self.looks -= 1.0
+            self.looks -= self.price
             if self.looks < 0.0 or time.perf_counter() > self.deadline:
                 raise _Unsettled(_OUT_OF_TIME)
             bound, point = self._improve(node, rival, bound)
@@ -190,7 +226,7 @@ class _Question:
     def _settle_box(self, rival: int) -> float:
         needed = float(self.needed[rival])
         f = Neuron(self.hidden[0], self.last.weight[rival], float(self.last.bias[rival]))
-        search = BoxSearch(f, needed, self.deadline, lambda point: self._try(point, rival), self.looks)
+        search = BoxSearch(f, needed, self.deadline, lambda point: self._try(point, rival), self.looks / self.price)
         value = search.settle(self.inputs)
         match value:
             case Open.TIME:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+import numpy as np
+
 from elbowroom.kernels.kernel import inner_kernel, kernel
 from elbowroom.numerics import Floats, Ints
 
@@ -74,14 +76,103 @@ class Meeting(NamedTuple):
     entries: Ints  # (3, room for entries): active column, first and last cell
 
 
+class Trees(NamedTuple):
+    """The nodes of a model, and the place of every leaf among its leaves (-1: no float reaches it)."""
+
+    feature: Ints
+    cut: Floats
+    left: Ints
+    right: Ints
+    leaf: Ints
+
+
+class Path(NamedTuple):
+    """Nodes that are still to be looked at, one per level, with the ends (low, high] that the way to them sets in every
+    active column."""
+
+    node: Ints
+    low: Floats
+    high: Floats
+
+
+@inner_kernel
+def _enter(found: Meeting, low: Floats, high: Floats, n_entries: int) -> int:
+    """Write down where a leaf covers only a part of the cells; the number of entries after it, or -1 if no value of a
+    column lies in this leaf: it is between two neighbouring whole numbers."""
+    for i in range(found.columns.size):
+        begin, end = found.start[i], found.start[i + 1]
+        first_cell = _first_above(found.last, begin, end, low[i]) - begin
+        last_cell = _first_above(found.last, begin, end, high[i]) - begin - 1
+        if first_cell > last_cell:
+            return -1
+        if first_cell > 0 or last_cell < end - begin - 1:
+            if n_entries < found.entries.shape[1]:
+                found.entries[0, n_entries], found.entries[1, n_entries] = i, first_cell
+                found.entries[2, n_entries] = last_cell
+            n_entries += 1
+    return n_entries
+
+
 @kernel
-def restrict_leaves(offsets: Ints, lower: Floats, upper: Floats, found: Meeting) -> int:
-    """Leaves that meet the region, and the ranges of cells where they cover only a part of it.
+def restrict_leaves(roots: Ints, trees: Trees, active: Ints, path: Path, found: Meeting) -> int:
+    """Leaves that meet the region, and the ranges of cells where they cover only a part of it: every tree is walked from its
+    root, along the sides that the region meets. ``active`` is the place of every column among the active ones, or -1.
 
     Fills ``found`` and returns how many entries there are; those beyond its room for entries are only counted.
     """
-    columns, start, last, entries = found.columns, found.start, found.last, found.entries
-    n_active, n_rows, n_entries = columns.size, 0, 0
+    node, low, high = path.node, path.low, path.high
+    n_active, n_rows, n_entries = found.columns.size, 0, 0
+    for k in range(roots.size):
+        top = 0
+        node[0] = roots[k]
+        for i in range(n_active):
+            low[0, i], high[0, i] = -np.inf, np.inf
+        while top >= 0:
+            at = node[top]
+            f = trees.feature[at]
+            if f < 0:
+                row = trees.leaf[at]
+                if row >= 0:
+                    kept = _enter(found, low[top], high[top], n_entries)
+                    if kept >= 0:
+                        found.rows[n_rows] = row
+                        n_rows += 1
+                        n_entries = kept
+                        found.entry_start[n_rows] = n_entries
+                top -= 1
+                continue
+            cut, i = trees.cut[at], active[f]
+            go_left, go_right = found.lower[f] <= cut, found.upper[f] > cut
+            if i >= 0:  # what the way has ruled out already
+                go_left, go_right = go_left and low[top, i] < cut, go_right and high[top, i] > cut
+            if go_left and go_right:
+                for j in range(n_active):
+                    low[top + 1, j], high[top + 1, j] = low[top, j], high[top, j]
+                node[top] = trees.right[at]
+                if i >= 0:
+                    low[top, i] = max(low[top, i], cut)
+                top += 1
+                node[top] = trees.left[at]
+                if i >= 0:
+                    high[top, i] = min(high[top, i], cut)
+            elif go_left:
+                node[top] = trees.left[at]
+                if i >= 0:
+                    high[top, i] = min(high[top, i], cut)
+            elif go_right:
+                node[top] = trees.right[at]
+                if i >= 0:
+                    low[top, i] = max(low[top, i], cut)
+            else:
+                top -= 1
+        found.tree_start[k + 1] = n_rows
+    return n_entries
+
+
+@kernel
+def restrict_boxes(offsets: Ints, lower: Floats, upper: Floats, found: Meeting, low: Floats, high: Floats) -> int:
+    """The same from the boxes of all leaves, for models that split by category."""
+    n_rows, n_entries = 0, 0
     for k in range(offsets.size - 1):
         for row in range(offsets[k], offsets[k + 1]):
             meets = True
@@ -91,19 +182,10 @@ def restrict_leaves(offsets: Ints, lower: Floats, upper: Floats, found: Meeting)
                     break
             if not meets:
                 continue
-            kept = n_entries
-            for i in range(n_active):
-                f, begin, end = columns[i], start[i], start[i + 1]
-                first_cell = _first_above(last, begin, end, lower[row, f]) - begin
-                last_cell = _first_above(last, begin, end, upper[row, f]) - begin - 1
-                if first_cell > last_cell:  # between two neighbouring whole numbers: no value lies in this leaf
-                    meets = False
-                    break
-                if first_cell > 0 or last_cell < end - begin - 1:
-                    if kept < entries.shape[1]:
-                        entries[0, kept], entries[1, kept], entries[2, kept] = i, first_cell, last_cell
-                    kept += 1
-            if meets:
+            for i in range(found.columns.size):
+                low[i], high[i] = lower[row, found.columns[i]], upper[row, found.columns[i]]
+            kept = _enter(found, low, high, n_entries)
+            if kept >= 0:
                 found.rows[n_rows] = row
                 n_rows += 1
                 n_entries = kept

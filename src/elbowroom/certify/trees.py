@@ -156,8 +156,7 @@ def _by_value(cells: Cells, value: Floats) -> tuple[Ints, Ints]:
 def _counterexample(
     model: TreeEnsemble, margins: TreeMargins, point: Floats, rival: int, began: float
 ) -> Counterexample:
-    leaves = model.leaves
-    reached = np.flatnonzero(((leaves.lower < point) & (point <= leaves.upper)).all(axis=1))
+    reached = model.leaf_order.place[model.apply(point[None])[0]]
     margin = float(margins.base[rival] + margins.value[reached, rival].sum() - margins.slack[rival])
     label = model.info.says(model.scores(point[None]))[0]
     return Counterexample(point, label, margin, _since(began), margins.near_tie(reached))

@@ -8,14 +8,21 @@ from dataclasses import replace
 
 from elbowroom.errors import InputError
 from elbowroom.explainer.attempt import Attempt
-from elbowroom.models import Model
-from elbowroom.problem import Distance, Room, Space, Target
-from elbowroom.result import NoRegion, Origin, Region, Status, Widening
+from elbowroom.explainer.opening import Opened
+from elbowroom.explainer.rounding import rounded_certificate
+from elbowroom.problem import Distance, Room, Target
+from elbowroom.result import NoRegion, Origin, Region, Status, WhyNot, Widening
 from elbowroom.result.origin import is_closed
 from elbowroom.search.contract import Ending
 
 
-def answer(attempt: Attempt, ending: Ending, widen: Callable[..., Widening], origin: Origin) -> Region | NoRegion:
+def answer(
+    attempt: Attempt,
+    ending: Ending,
+    widen: Callable[..., Widening],
+    origin: Origin,
+    why_not: Callable[..., WhyNot] | None = None,
+) -> Region | NoRegion:
     """The best accepted centre with both bounds; OPTIMAL if they are as close as the engine promises."""
     origin = replace(origin, tolerance=ending.tolerance)
     problem, referee, clock = attempt.problem, attempt.referee, attempt.clock
@@ -41,6 +48,8 @@ def answer(attempt: Attempt, ending: Ending, widen: Callable[..., Widening], ori
             rules=problem.rules,
             origin=origin,
             missing=problem.missing,
+            labels=problem.labels,
+            rounding=rounded_certificate(problem, referee.certificate.body),
             _widen=widen,
         )
     return NoRegion(
@@ -61,13 +70,21 @@ def answer(attempt: Attempt, ending: Ending, widen: Callable[..., Widening], ori
         source=problem.model.info.source,
         origin=origin,
         missing=problem.missing,
+        labels=problem.labels,
+        _why_not=why_not,
     )
 
 
 def single_class(
-    model: Model, space: Space, row: object, room: Room, distance: Distance | str, origin: Origin
+    found: Opened,
+    row: object,
+    room: Room,
+    distance: Distance | str,
+    origin: Origin,
+    why_not: Callable[..., WhyNot] | None = None,
 ) -> NoRegion:
     """A model with a single class gives it to every input."""
+    model, space = found.model, found.space
     if not isinstance(room, Room):
         raise InputError(f"room={room!r}: give Box(...), Ball(...) or Diamond(...)")
     return NoRegion(
@@ -84,4 +101,6 @@ def single_class(
         predicted=model.info.classes[0],
         source=model.info.source,
         origin=origin,
+        labels=found.labels,
+        _why_not=why_not,
     )

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from elbowroom.certify.judge import certify
+from elbowroom.certify.judge import certify_answer
 from elbowroom.errors import ElbowroomError
 from elbowroom.models import LinearModel, ReluNetwork
 from elbowroom.numerics import Floats
@@ -40,11 +40,11 @@ class CertifyingReferee:
     def __call__(self, center: Floats, looks: float = math.inf, /) -> Verdict:
         """Judge a candidate within a number of looks; the best accepted one is the answer."""
         center = np.asarray(center, dtype=np.float64) + 0.0
-        trouble = self.problem.why_inadmissible(center)
+        trouble = self.problem.why_outside(center)
         if trouble is not None:
             return Inadmissible(trouble)
         left = max(self.clock.remaining, MOMENT)
-        verdict = certify(self.problem.model, self.problem.target, self.problem.body(center), left, looks)
+        verdict = certify_answer(self.problem, self.problem.body(center), left, looks)
         if isinstance(verdict, Certificate):
             distance = self.problem.measure(center)
             if distance < self.distance:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,40 +10,64 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from elbowroom.certify.judge import certify, prepare
+from elbowroom.certify.judge import certify, certify_answer, certify_with, prepare
 from elbowroom.errors import InputError
 from elbowroom.explainer.answer import answer, single_class
+from elbowroom.explainer.asking import ask, further_of, outside, question_about, same_columns
 from elbowroom.explainer.attempt import Attempt
 from elbowroom.explainer.filling import choices, closest_filling, fillable, without_bound
+from elbowroom.explainer.many import Many
 from elbowroom.explainer.method import Method
 from elbowroom.explainer.opening import Opened, opened, without_numbers
+from elbowroom.explainer.several import Several, parse_share
+from elbowroom.explainer.why_not import WhyNone
 from elbowroom.importers.library import versions_of
 from elbowroom.models import Model
 from elbowroom.numerics import TOLERANCES, Floats
-from elbowroom.problem import Body, Box, Direction, Distance, RecourseProblem, Room, Rule, Space, Target
-from elbowroom.problem.parsing import Radius, check_run, parse_bool, parse_enum, seconds_of
-from elbowroom.problem.radii import ROOM_OF_NORM, parse_jump, parse_radii, parse_unit
+from elbowroom.problem import Body, Box, Distance, RecourseProblem, Room, Rule, Space
+from elbowroom.problem.class_names import ClassNames
+from elbowroom.problem.on import On
+from elbowroom.problem.parsing import Radius, check_run, parse_enum, seconds_of
+from elbowroom.problem.radii import ROOM_OF_NORM
 from elbowroom.problem.rooms import checked_radius, per_column
 from elbowroom.problem.shapes import Shape
 from elbowroom.problem.slips import parse_tolerance
-from elbowroom.result import Frontier, KeptProbability, NoRegion, Origin, RadiusResult, Region, Verdict, Widening
+from elbowroom.result import (
+    Inadmissible,
+    KeptProbability,
+    NoRegion,
+    Origin,
+    RadiusResult,
+    Region,
+    Verdict,
+    Widening,
+)  # fmt: skip
 from elbowroom.result.own_words import with_missing
 from elbowroom.search.contract import Clock, Engine, OnProgress
-from elbowroom.visible import listed
+from elbowroom.search.hulls import within_hulls
 
 MOST_PATTERNS = 4  # of missing numbers whose models are kept
 
 
-class Explainer:
+class Explainer(Many, Several, WhyNone):
     """Answers questions about one model. ``space`` says what the features mean: a `Space`, or the table that the model was
     fitted on, from which it is read. Without it they are plain numbers, and the categories that the model knows.
+    ``labels`` says what classes are called in words: ``{0: "rejected", 1: "approved"}``.
 
     >>> explainer = Explainer(model, Space.from_frame(X, immutable=["sex"]))
     >>> region = explainer.explain(X.iloc[0], room=Box(0.05))
     """
 
-    def __init__(self, model: object, space: Space | pd.DataFrame | None = None, *, data: object = None) -> None:
-        self._begin(opened(model, space, data), versions_of(model), ())
+    def __init__(
+        self,
+        model: object,
+        space: Space | pd.DataFrame | None = None,
+        *,
+        data: object = None,
+        labels: Mapping[Any, str] | None = None,
+    ) -> None:
+        found = opened(model, space, data)
+        self._begin(replace(found, labels=ClassNames.parse(labels, found.model.info)), versions_of(model), ())
         self._engine(Method.AUTO).prepare(Shape.BOX)
         prepare(self._model)
 
@@ -63,6 +87,11 @@ class Explainer:
     @property
     def space(self) -> Space:
         return self._space
+
+    @property
+    def labels(self) -> ClassNames:
+        """What classes are called in words."""
+        return self._opened.labels
 
     def predict(self, rows: Floats | pd.DataFrame) -> npt.NDArray[Any]:
         """Labels (values of a regressor) from the original model object, for a table or for float rows in the order of the space."""
@@ -90,7 +119,7 @@ class Explainer:
     def _for_row(self, row: object, what: str = "row") -> Explainer:
         """Who answers for a row: this explainer, or the one for the numbers that the row lacks."""
         if isinstance(row, Region):
-            self._same_columns(row)
+            same_columns(row, self._space)
             return self.for_missing(row.missing)
         return self.for_missing(self._space.without_missing(self._space.row(row, what, allow_missing=True))[1])
 
@@ -111,14 +140,21 @@ class Explainer:
         method: Method | str = "auto",
         seed: int = 0,
         on_progress: OnProgress | None = None,
+        *,
+        prefer_few: float | None = None,
     ) -> Region | NoRegion:
         """The closest centre whose whole room has the wanted class; see `Region` and `NoRegion`. Numbers that the row lacks
-        stay missing or, where the space says that they may be filled, are filled in."""
+        stay missing or, where the space says that they may be filled, are filled in.
+
+        ``prefer_few=0.05``: among the answers within 5 % of the closest, the one with the fewest changes (and the closest of
+        those); ``region.few`` tells what the closest of all is. Then numbers that the row lacks stay missing.
+        """
         check_run(seed, on_progress)
         values = self._space.row(row, allow_missing=True)
-        names = fillable(self._space, values, rules)
+        names = fillable(self._space, values, rules) if prefer_few is None else ()
         if not names or len(self.model.info.classes) == 1:
-            return self._explain(row, room, target, distance, rules, time_limit, method, seed, on_progress)
+            share = None if prefer_few is None else parse_share(prefer_few)
+            return self._explain(row, room, target, distance, rules, time_limit, method, seed, on_progress, share)
         kept = self._for_row(row)._ask(row, room, target, distance, rules)
         share, told = seconds_of(time_limit) / len(choices(names)), on_progress and without_bound(on_progress)
         return closest_filling(
@@ -137,23 +173,31 @@ class Explainer:
         method: Method | str,
         seed: int,
         on_progress: OnProgress | None,
+        share: float | None = None,
     ) -> Region | NoRegion:
         able = self._for_row(row)
         if able is not self:
-            return able._explain(row, room, target, distance, rules, time_limit, method, seed, on_progress)
+            return able._explain(row, room, target, distance, rules, time_limit, method, seed, on_progress, share)
         seconds, chosen = seconds_of(time_limit), parse_enum(Method, method, "method")
         if len(self.model.info.classes) == 1 and target is None:
-            return single_class(self.model, self._space, row, room, distance, self._origin(seed, seconds))
+            return single_class(self._opened, row, room, distance, self._origin(seed, seconds), self.why_not)
         problem = self._ask(row, room, target, distance, rules)
         engine = self._ready(chosen, problem)
-        attempt = Attempt(problem, Clock(seconds, on_progress), engine)
-        return answer(attempt, attempt.run(seed), self.widen, self._origin(seed, seconds))
+        clock, origin = Clock(seconds, on_progress), self._origin(seed, seconds)
+        if share is None:
+            attempt = Attempt(problem, clock, engine)
+            return answer(attempt, attempt.run(seed), self.widen, origin, self.why_not)
+        attempt = Attempt(problem, Clock(seconds / 2, on_progress, seconds), engine)
+        free = answer(attempt, attempt.run(seed), self.widen, origin, self.why_not)
+        if isinstance(free, NoRegion):
+            return free
+        return self._with_few(free, share, chosen, seed, clock, problem, on_progress)
 
     def _ask(
         self, row: object, room: Room, target: object, distance: Distance | str, rules: Sequence[Rule]
     ) -> RecourseProblem:
-        lacks = bool(self._missing)
-        return RecourseProblem.ask(self.model, self._space, row, room, target, distance, rules, allow_missing=lacks)
+        about = self._space, row, room, target, distance, rules
+        return ask(self.model, self._whole.model, *about, allow_missing=bool(self._missing), labels=self._opened.labels)
 
     def _origin(self, seed: int, time_limit: float) -> Origin:
         return Origin(self.model.fingerprint, int(seed), time_limit, TOLERANCES.optimal_gap, self._versions)
@@ -167,76 +211,12 @@ class Explainer:
     def _ready(self, method: Method, problem: RecourseProblem) -> Engine:
         """The engine, if it takes the question; compiled code is loaded (once after installation: made) before a clock
         starts."""
-        engine = self._engine(method)
+        engine = within_hulls(self._engine(method), problem)
         refusal = engine.refuses(problem)
         if refusal is not None:
             raise InputError(refusal)
         engine.prepare(problem.walls.shape)
         return engine
-
-    # ---- distance against radius -----------------------------------------------------------------------------------------
-    def frontier(
-        self,
-        row: object,
-        radii: Sequence[float],
-        room: Room | type[Room] | str = "linf",
-        target: object = None,
-        distance: Distance | str = "l1",
-        rules: Sequence[Rule] = (),
-        time_limit: float = 60.0,
-        method: Method | str = "auto",
-        seed: int = 0,
-        on_progress: OnProgress | None = None,
-        *,
-        breakpoints: bool = False,
-        smallest_jump: float = 0.01,
-    ) -> Frontier:
-        """What more room costs: the closest region for every radius, as a DataFrame with ``.plot()``.
-
-        ``room`` is "linf", "l2", "l1" (or `Box`, `Ball`, `Diamond`), with radii in units of the scales; or a room with a
-        size per feature, which the radii multiply. Radii are sorted. ``time_limit`` is for all radii together. Every
-        answer equals that of `explain`; radii help each other, because a larger room is never closer. With
-        ``breakpoints``, the radii at which the distance jumps by at least ``smallest_jump`` are found and proven as
-        well.
-        """
-        from elbowroom.search.breakpoints import cell_support, find_jumps
-        from elbowroom.search.frontier import Front, Known, Point, report_with_radius
-
-        check_run(seed, on_progress)
-        able = self._for_row(row)
-        if able is not self:
-            return able.frontier(
-                row, radii, room, target, distance, rules, time_limit, method, seed, on_progress,
-                breakpoints=breakpoints, smallest_jump=smallest_jump,
-            )  # fmt: skip
-        seconds, chosen, sizes = seconds_of(time_limit), parse_enum(Method, method, "method"), parse_radii(radii)
-        least, with_jumps = parse_jump(smallest_jump), parse_bool(breakpoints, "breakpoints")
-        unit, unit_name = parse_unit(room, self._space)
-        if len(self.model.info.classes) == 1 and target is None:
-            nothing = [
-                single_class(self.model, self._space, row, unit.times(size), distance, self._origin(seed, seconds))
-                for size in sizes
-            ]
-            return Frontier.of(sizes, nothing, unit_name)
-        first = self._ask(row, unit.times(sizes[0]), target, distance, rules)
-        engine, clock = self._ready(chosen, first), Clock(seconds)
-
-        origin = self._origin(seed, seconds)  # the time limit that was asked for, of which a radius gets a share
-
-        def ask(radius: float, known: Known, seconds: float) -> Point:
-            problem = replace(first, room=unit.times(radius))
-            told = report_with_radius(radius, clock, on_progress)
-            attempt = Attempt(problem, Clock(seconds, told, clock.nominal / len(sizes)), engine)
-            ending = attempt.run(seed, known)
-            return Point(radius, answer(attempt, ending, self.widen, origin), ending.tolerance)
-
-        front = Front(ask, clock)
-        front.walk(sizes)
-        answers = [point.answer for point in front.points]
-        if not with_jumps:
-            return Frontier.of(sizes, answers, unit_name, interrupted=front.interrupted)
-        jumps = find_jumps(front, least, cell_support(first, unit.walls(self._space)))
-        return Frontier.of(sizes, answers, unit_name, jumps.found, jumps.complete, least, front.interrupted)
 
     # ---- judging any answer -------------------------------------------------------------------------------------------
     def certify(
@@ -260,38 +240,24 @@ class Explainer:
             return able.certify(center, room, target, factual=factual, time_limit=time_limit)
         if isinstance(center, Region):
             if room is None and target is None:
-                return certify(self.model, center.target, center.body, seconds)
+                return certify_with(self.model, center.target, center.body, further_of(center), seconds)
             target = center.target if target is None else target
             factual = center.inner_row if factual is None else factual
             center = with_missing(center.space, center.body.center, self._missing)
         if room is None:
             raise InputError("certify needs a room, for example certify(point, Box(0.05))")
+        if isinstance(room, Box) and room.on is not On.ALL and factual is None:
+            raise InputError(f"certify with on={room.on!r} needs factual=, to know which features the centre changes")
         point = self._point(center, "center")
         problem = self._about(point, room, target, None if factual is None else self._point(factual, "factual"))
-        if ((point < problem.lower) | (point > problem.upper)).any():
-            raise self._outside(point, problem)
+        if error := outside(point, problem):
+            raise error
         return certify(self.model, problem.target, problem.body(point), seconds)
-
-    def _outside(self, point: Floats, problem: RecourseProblem) -> InputError:
-        f = int(np.flatnonzero((point < problem.lower) | (point > problem.upper))[0])
-        return InputError(
-            f"center, column {self._space.names[f]!r}: {point[f]:g} lies outside [{problem.lower[f]:g}, "
-            f"{problem.upper[f]:g}]; widen the bounds of the space or move the centre"
-        )
 
     def _about(
         self, point: Floats, room: Room, target: object, factual: Floats | None, space: Space | None = None
     ) -> RecourseProblem:
-        """The question whose answer would be ``point``; without a target, the class that the model gives the point;
-        without a factual, features have no direction."""
-        space = space or self._space
-        if factual is None:
-            both_ways = tuple(replace(f, direction=Direction.ANY) for f in space.features)
-            space, factual = replace(space, features=both_ways), point
-        if target is None and not self.model.info.is_regressor:  # whose missing target is refused by name
-            target = Target(self.model.info.says(self.model.scores(point[None]))[0])
-        row = with_missing(space, factual, self._missing)
-        return RecourseProblem.ask(self.model, space, row, room, target, allow_missing=bool(self._missing))
+        return question_about(self.model, space or self._space, self._missing, point, room, target, factual)
 
     # ---- the largest room around a point -----------------------------------------------------------------------------
     def radius(
@@ -314,6 +280,9 @@ class Explainer:
         shape, clock = problem.walls.shape, Clock(seconds)
 
         def accept(body: Body, seconds: float, looks: float) -> Verdict:
+            broken = problem.broken_in(body)
+            if broken is not None:
+                return Inadmissible(broken)
             return certify(self.model, problem.target, body, seconds, looks)
 
         return largest_radius(self.model, self._space, values, problem.target, shape, accept, clock)
@@ -358,8 +327,8 @@ class Explainer:
         problem = self._about(
             point, Box(0.0), target, None if factual is None else self._point(factual, "factual", space), space
         )
-        if ((point < problem.lower) | (point > problem.upper)).any():
-            raise self._outside(point, problem)
+        if error := outside(point, problem):
+            raise error
         slip = Slip(point, np.where(problem.immutable, 0.0, spread), problem.lower, problem.upper, space.whole_room)
         return kept_probability(self.model, problem.target, slip, room, width, seconds)
 
@@ -389,12 +358,7 @@ class Explainer:
         )  # fmt: skip
 
         def accept(body: Body, seconds: float, looks: float) -> Verdict:
-            return certify(self.model, problem.target, body, seconds, looks)
+            broken = problem.broken_in(body)
+            return certify_answer(problem, body, seconds, looks) if broken is None else Inadmissible(broken)
 
         return widest_box(region, problem, order, accept, Clock(seconds))
-
-    def _same_columns(self, region: Region) -> None:
-        if region.space.names != self._space.names:
-            raise InputError(
-                f"the region is about the columns {listed(region.space.names)}, not {listed(self._space.names)}"
-            )

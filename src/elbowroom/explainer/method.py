@@ -7,6 +7,7 @@ from typing import assert_never
 
 from elbowroom.errors import UnsupportedModel
 from elbowroom.models import Model, TreeEnsemble
+from elbowroom.search.cases import CaseEngine
 from elbowroom.search.contract import Engine
 from elbowroom.search.engines import engine_for
 
@@ -34,7 +35,7 @@ class Method(Enum):
                     Method.ADVERSARIAL_SCIP: SolverName.SCIP,
                     Method.ADVERSARIAL_GUROBI: SolverName.GUROBI,
                 }
-                return AdversarialEngine(names[self])
+                return CaseEngine(AdversarialEngine(names[self]))
             case Method.ONE_LEAF:
                 from elbowroom.search.adversarial.one_leaf import OneLeafEngine
 

@@ -11,17 +11,20 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from elbowroom.errors import InputError, warn
+from elbowroom.errors import ElbowroomError, InputError, UnsupportedModel, warn
 from elbowroom.importers import categorical_of, columns_of, open_model
 from elbowroom.importers.inputs import Column, Columns, Inputs
+from elbowroom.importers.original import REFUSES
 from elbowroom.importers.reading import ReadModel
 from elbowroom.importers.replay_points import Range
 from elbowroom.models import LinearModel, Model, ObliqueEnsemble, ReluNetwork, TreeEnsemble, may_miss, with_missing
 from elbowroom.numerics import Bools, Floats
 from elbowroom.problem import Feature, Space
+from elbowroom.problem.class_names import NO_NAMES, ClassNames
 from elbowroom.problem.features import Group
 from elbowroom.problem.kinds import Kind
 from elbowroom.problem.labels import Category, inner_names
+from elbowroom.visible import listed
 
 Predict = Callable[[Floats], npt.NDArray[Any]]
 UNLIKE = 100.0  # usual ranges that differ by so much are in different units
@@ -29,11 +32,13 @@ UNLIKE = 100.0  # usual ranges that differ by so much are in different units
 
 @dataclass(frozen=True, eq=False)
 class Opened:
-    """All of them have the same inner columns."""
+    """All of them have the same inner columns. ``labels`` are the names of classes."""
 
     model: Model
     space: Space
     predict: Predict
+    labels: ClassNames = NO_NAMES
+    domain: tuple[Floats, Floats] | None = None  # where the model has predictions; None: everywhere
 
 
 def opened(model: object, space: object, data: object) -> Opened:
@@ -44,8 +49,7 @@ def opened(model: object, space: object, data: object) -> Opened:
     if isinstance(space, np.ndarray) and space.ndim == 2:
         space = _named(model, space)
     if isinstance(space, pd.DataFrame):
-        data = space if data is None else data
-        space = Space.from_frame(space, categorical=_categorical(model, space))
+        return _by_table(model, space, space if data is None else data)
     if space is not None and not isinstance(space, Space):
         raise InputError(
             f"space: give the table that the model was fitted on, or a Space made of it with Space.from_frame(X), not "
@@ -56,11 +60,42 @@ def opened(model: object, space: object, data: object) -> Opened:
         return Opened(model, Space.plain(names) if space is None else space.select(names), partial(_labels, model))
     known = {} if space is None else _categories(space)
     words = None if space is None or isinstance(model, type) else _names(columns_of(model, known), space)
-    read = open_model(model, words, data=data, known=known)
+    try:
+        read = open_model(model, words, data=data, known=known)
+    except InputError as error:
+        binary = (
+            []
+            if space is None
+            else [f.name for f in space.features if f.kind is Kind.BINARY and f.name in space.columns]
+        )
+        if REFUSES not in str(error) or not binary:
+            raise
+        raise InputError(
+            f"{error}. If it wants True and False in {listed(binary)} where it was handed 1 and 0, declare that column: "
+            f"Space.from_frame(X, categorical=[{binary[0]!r}])"
+        ) from error
     if space is None:
         _remark_on_units(read)
     fitting = _fitting(read.original.inputs, space)
-    return Opened(read.model, _limited(fitting, read.original.preprocessing.domain), read.predict)
+    domain = read.original.preprocessing.domain
+    return Opened(read.model, _limited(fitting, domain), read.predict, domain=domain)
+
+
+def _by_table(model: object, table: pd.DataFrame, data: object) -> Opened:
+    """The space of a table. Columns of True and False are handed to the model as 1 and 0, which most take; for one that
+    does not they are categories."""
+    categorical = _categorical(model, table)
+    truths = [str(name) for name, kind in table.dtypes.items() if kind == np.bool_ and str(name) not in categorical]
+    try:
+        return opened(model, Space.from_frame(table, categorical=categorical), data)
+    except (InputError, UnsupportedModel):
+        if not truths:
+            raise
+        try:
+            return opened(model, Space.from_frame(table, categorical=[*categorical, *truths]), data)
+        except ElbowroomError:
+            pass  # that is not why: the first message counts
+        raise
 
 
 def _named(model: object, rows: npt.NDArray[Any]) -> pd.DataFrame:
@@ -111,7 +146,7 @@ def without_numbers(found: Opened, missing: tuple[str, ...]) -> Opened:
             "routes them)"
         )
     predict = partial(_asked_without, found.predict, gone)
-    return Opened(with_missing(found.model, gone), space, predict)
+    return Opened(with_missing(found.model, gone), space, predict, found.labels, found.domain)
 
 
 def _asked_without(predict: Predict, gone: Bools, rows: Floats) -> npt.NDArray[Any]:

@@ -27,7 +27,7 @@ from elbowroom.importers.catboost_json import parse
 from elbowroom.importers.catboost_model import Description, Nested, Split, Symmetric
 from elbowroom.importers.inputs import Columns
 from elbowroom.importers.preprocessing import Preprocessing
-from elbowroom.models.trees import TreeEnsemble
+from elbowroom.importers.tree_builder import Trees
 from elbowroom.numerics import Floats
 from elbowroom.problem.labels import Category
 from elbowroom.visible import brief
@@ -94,7 +94,7 @@ def raw_scores(file: CatBoostFile, table: Any) -> Floats:
     return catboost_trees.raw_scores(file.model, table)
 
 
-def read_file(file: CatBoostFile, preprocessing: Preprocessing) -> TreeEnsemble:
+def read_file(file: CatBoostFile, preprocessing: Preprocessing) -> Trees:
     if file.description.class_params is None:
         return catboost_regression.read_regressor(file.model, preprocessing)
     return catboost_trees.read_classifier(file.model, preprocessing)

@@ -10,8 +10,8 @@ import numpy.typing as npt
 from elbowroom.errors import UnsupportedModel
 from elbowroom.importers.catboost_trees import asked, categorical, columns, exported, read_sum, scaling_error
 from elbowroom.importers.preprocessing import Preprocessing
+from elbowroom.importers.tree_builder import Trees
 from elbowroom.models.base import Link, ModelInfo
-from elbowroom.models.trees import TreeEnsemble
 from elbowroom.visible import listed
 
 __all__ = ["categorical", "columns", "predict", "read_regressor"]
@@ -38,7 +38,7 @@ def predict(model: Any, table: Any) -> npt.NDArray[Any]:
     return np.asarray(asked(model, table, None)).reshape(len(table))
 
 
-def read_regressor(model: Any, preprocessing: Preprocessing) -> TreeEnsemble:
+def read_regressor(model: Any, preprocessing: Preprocessing) -> Trees:
     description, hashes = exported(model, preprocessing)
     loss = description.loss
     if description.bias.size != 1 or loss not in (*_PLAIN, *_EXPONENTIAL):

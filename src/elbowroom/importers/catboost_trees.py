@@ -24,9 +24,8 @@ from elbowroom.importers.catboost_model import Description, Split, Symmetric
 from elbowroom.importers.catboost_nodes import Nodes, of_nested, of_symmetric
 from elbowroom.importers.inputs import Column, Columns
 from elbowroom.importers.preprocessing import Preprocessing
-from elbowroom.importers.tree_builder import TreeBuilder
+from elbowroom.importers.tree_builder import TreeBuilder, Trees
 from elbowroom.models.base import Decision, Link, ModelInfo
-from elbowroom.models.trees import TreeEnsemble
 from elbowroom.numerics import EPS, Bools, Floats, Ints, gamma, products_are_exact
 from elbowroom.problem.labels import Category
 from elbowroom.visible import listed
@@ -75,7 +74,7 @@ def _refuse_text(model: Any, names: list[str]) -> None:
 
 
 def _categories(name: str, known: Mapping[str, tuple[Category, ...]]) -> tuple[Category, ...]:
-    labels = known.get(name)
+    labels = known.get(name) or known.get(name.partition("__")[2])  # as a ColumnTransformer in front renames it
     if not labels:
         raise InputError(
             f"column {name!r} of this CatBoost model holds categories, of which the model keeps no names; say which there are "
@@ -131,7 +130,7 @@ def logit(probability: float) -> float:
 
 
 # ---- reading ---------------------------------------------------------------------------------------------------------
-def read_classifier(model: Any, preprocessing: Preprocessing) -> TreeEnsemble:
+def read_classifier(model: Any, preprocessing: Preprocessing) -> Trees:
     description, hashes = exported(model, preprocessing)
     classes, loss = tuple(np.asarray(model.classes_).tolist()), description.loss
     links = _ONE_SCORE if description.bias.size == 1 else _SCORE_PER_CLASS
@@ -187,7 +186,7 @@ def read_sum(
     info: ModelInfo,
     preprocessing: Preprocessing,
     shift: float = 0.0,
-) -> TreeEnsemble:
+) -> Trees:
     """sum of leaves * scale + bias + shift, added in this order: what follows the trees are trees of a single leaf.
 
     A scale that is not 1 is multiplied into the leaves, which rounds them (``info.fused_products``).

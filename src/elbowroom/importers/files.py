@@ -63,7 +63,9 @@ def _archived(path: Path, data: bytes) -> Any | None:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             names = archive.namelist()
-    except zipfile.BadZipFile:
+    except MemoryError:
+        raise
+    except Exception:  # a damaged archive: bad names, versions, sizes
         return None
     if "schema.json" in names:
         return _skops(path, data)
@@ -75,16 +77,34 @@ def _archived(path: Path, data: bytes) -> Any | None:
     return None
 
 
+# Parts of scikit-learn's own models that hold numbers and do nothing when they are made. skops does not trust those whose
+# indices could lead predict out of its arrays: ours are followed by `TreeBuilder` first, which refuses such ones.
+HARMLESS: Final = frozenset(
+    {
+        "sklearn.tree._tree.Tree",
+        "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
+        "sklearn.neural_network._stochastic_optimizers.AdamOptimizer",
+        "sklearn.neural_network._stochastic_optimizers.SGDOptimizer",
+        "sklearn.calibration._CalibratedClassifier",
+        "sklearn.calibration._SigmoidCalibration",
+        "sklearn.utils._bunch.Bunch",
+        "sklearn.metrics._scorer._PassthroughScorer",
+        "sklearn.model_selection._split.KFold",
+        "sklearn.model_selection._split.StratifiedKFold",
+    }
+)
+
+
 def _skops(path: Path, data: bytes) -> Any:
-    """Only classes that skops itself trusts are made; nothing else in the file is run."""
+    """Only classes that skops itself trusts are made, and `HARMLESS` ones; nothing else in the file is run."""
     try:
         from skops.io import get_untrusted_types, loads
     except ImportError:
         raise InputError(f"{path}: reading a .skops file needs skops: pip install 'elbowroom[skops]'") from None
     try:
-        strange = get_untrusted_types(data=data)
-        if not strange:
-            return loads(data)
+        strange = set(get_untrusted_types(data=data))
+        if strange <= HARMLESS:
+            return loads(data, trusted=sorted(strange))
     except (KeyboardInterrupt, MemoryError):
         raise
     except Exception as error:  # a damaged archive can fail anywhere
@@ -92,6 +112,6 @@ def _skops(path: Path, data: bytes) -> Any:
             f"{path}: this .skops file cannot be read ({type(error).__name__}); save the model again with skops.io.dump"
         ) from None
     raise InputError(
-        f"{path}: this .skops file wants to make objects of {sorted(strange)[:8]}, which skops does not trust by itself; save "
+        f"{path}: this .skops file wants to make objects of {sorted(strange - HARMLESS)[:8]}, which skops does not trust by itself; save "
         "a model of scikit-learn's own parts"
     )

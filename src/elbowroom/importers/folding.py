@@ -45,16 +45,27 @@ class Folded:
                 f"a split is on column {nodes.feature[inner].max()}, but the model sees {self.trace.width} columns"
             )
         way = self.trace.way[nodes.feature[inner]]
-        if (way == Way.MIXED).any():
+        self.by_mixture = inner[way == Way.MIXED]
+        if self.by_mixture.size and ((way == Way.BINNED).any() or self.sets):
             raise UnsupportedModel(
-                f"{info_of(preprocessing)}: trees behind a step that mixes columns have slanted splits, which cannot be folded; "
-                "fit the trees on the columns themselves, or put a linear model or a network behind that step"
+                f"{info_of(preprocessing)}: splits on bins or sets of codes beside slanted splits are not read; fit the trees on "
+                "the columns themselves, or without the step that mixes columns"
             )
         self.by_category, self.by_bin = inner[way == Way.LOOKED], inner[way == Way.BINNED]
-        self.by_number = inner[(way != Way.LOOKED) & (way != Way.BINNED)]
+        self.by_number = inner[np.isin(way, (Way.STRAIGHT, Way.CURVE))]
         self.may_miss = np.zeros(self.inputs.width, dtype=np.bool_)
         self._left: dict[bytes, int] = {}
         self._rows: list[tuple[Bools, Bools]] = []
+        self.feature[self.by_mixture], self.cut[self.by_mixture] = (
+            0,
+            np.inf,
+        )  # a hyperplane takes its place (see `slanted`)
+
+    @property
+    def mixtures(self) -> tuple[Ints, Ints, Floats]:
+        """Nodes with slanted splits, the columns that they split, and where."""
+        at = self.by_mixture
+        return at, self.nodes.feature[at], self.nodes.threshold[at]
 
     def _swap(self, nodes: Ints) -> None:
         """Exchange the children of splits that turned round."""

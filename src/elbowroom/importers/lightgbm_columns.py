@@ -56,7 +56,7 @@ def columns(model: Any, known: Mapping[str, tuple[Category, ...]] | None = None)
         elif seen is None:
             found.append(Column(name))
         else:
-            codes = {int(label) for label in told.get(name, ()) if _is_code(label)}  # type: ignore[arg-type]
+            codes = {int(label) for label in told.get(name, told.get(f"x{j}", ())) if _is_code(label)}  # type: ignore[arg-type]
             found.append(Column(name, (*sorted({*seen, *codes}), None)))
     own_names = text.names != tuple(f"Column_{i}" for i in range(len(text.names)))
     return Columns(tuple(found), True, underscores=True) if own_names else Columns(tuple(_renamed(found)), False)

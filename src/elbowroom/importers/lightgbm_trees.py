@@ -23,9 +23,8 @@ from elbowroom.importers.lightgbm_splits import add_tree, goes_left
 from elbowroom.importers.lightgbm_text import LightGBMFile
 from elbowroom.importers.preprocessing import Preprocessing
 from elbowroom.importers.sklearn_common import PROBABILITY_ERROR, labels
-from elbowroom.importers.tree_builder import TreeBuilder
+from elbowroom.importers.tree_builder import TreeBuilder, Trees
 from elbowroom.models.base import Decision, Label, Link, ModelInfo
-from elbowroom.models.trees import TreeEnsemble
 from elbowroom.numerics import Floats
 
 __all__ = [
@@ -49,7 +48,7 @@ _WORST_ERROR: Final = 1e-3  # of a score; beyond it "one against all" cannot tel
 
 
 # ---- reading --------------------------------------------------------------------------------------------------------------
-def read_classifier(model: Any, preprocessing: Preprocessing) -> TreeEnsemble:
+def read_classifier(model: Any, preprocessing: Preprocessing) -> Trees:
     """An LGBMClassifier, with its own labels."""
     _refuse_early_stop(model)
     text = text_of(model)
@@ -58,13 +57,13 @@ def read_classifier(model: Any, preprocessing: Preprocessing) -> TreeEnsemble:
     return build(text, preprocessing, _info(text, labels(model), preprocessing, model))
 
 
-def read_regressor(model: Any, preprocessing: Preprocessing) -> TreeEnsemble:
+def read_regressor(model: Any, preprocessing: Preprocessing) -> Trees:
     """An LGBMRegressor: a sum, a mean over rounds (rf), or exp of it."""
     _refuse_early_stop(model)
     return _values(text_of(model), preprocessing, model)
 
 
-def read_booster(model: Any, preprocessing: Preprocessing) -> TreeEnsemble:
+def read_booster(model: Any, preprocessing: Preprocessing) -> Trees:
     """A Booster or a `LightGBMFile`: labels are 0, 1, ..., or values if it was trained for values."""
     text = text_of(model)
     if text.objective.split(" ")[0] in VALUES:
@@ -72,7 +71,7 @@ def read_booster(model: Any, preprocessing: Preprocessing) -> TreeEnsemble:
     return build(text, preprocessing, _info(text, tuple(range(max(2, text.n_scores))), preprocessing, model))
 
 
-def _values(text: TextModel, preprocessing: Preprocessing, model: Any) -> TreeEnsemble:
+def _values(text: TextModel, preprocessing: Preprocessing, model: Any) -> Trees:
     name, *settings = text.objective.split(" ")
     source = preprocessing.source_name(model)
     if name not in VALUES or "sqrt" in settings or text.n_scores != 1:
@@ -91,7 +90,7 @@ def _refuse_early_stop(model: Any) -> None:
         )
 
 
-def build(text: TextModel, preprocessing: Preprocessing, info: ModelInfo) -> TreeEnsemble:
+def build(text: TextModel, preprocessing: Preprocessing, info: ModelInfo) -> Trees:
     """The sums (or means over rounds) of a text under any rule of labels."""
     builder = TreeBuilder()
     for k, tree in enumerate(text.trees):

@@ -17,9 +17,8 @@ import numpy as np
 from elbowroom.importers.arithmetic import SINGLE
 from elbowroom.importers.onnx_graph import FLOAT, Graph, refuse, shown
 from elbowroom.importers.preprocessing import Preprocessing
-from elbowroom.importers.tree_builder import TreeBuilder
+from elbowroom.importers.tree_builder import TreeBuilder, Trees
 from elbowroom.models.base import Decision, Label, Link, ModelInfo
-from elbowroom.models.trees import TreeEnsemble
 from elbowroom.numerics import Bools, Floats, Ints
 
 _ATTRIBUTES: Final = (
@@ -51,9 +50,7 @@ class _Nodes:
     tracks_true: Bools
 
 
-def read_trees(
-    graph: Graph, node: Any, labels: tuple[Label, ...], preprocessing: Preprocessing, source: str
-) -> TreeEnsemble:
+def read_trees(graph: Graph, node: Any, labels: tuple[Label, ...], preprocessing: Preprocessing, source: str) -> Trees:
     """The trees of a TreeEnsembleClassifier that takes the rows as they are."""
     graph.refuse_attributes(node, *_ATTRIBUTES)
     if graph.kind != FLOAT or not node.input or node.input[0] != graph.input:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +16,9 @@ from elbowroom.importers.preprocessing import Preprocessing
 from elbowroom.models.base import Label
 from elbowroom.numerics import Floats, Ints
 
-__all__ = ["Column", "Columns", "Original"]
+__all__ = ["REFUSES", "Column", "Columns", "Original"]
+
+REFUSES: Final = "the model's own predict refuses"
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,11 +34,7 @@ class Original:
 
     def predict(self, X: Floats) -> npt.NDArray[Any]:
         """Labels of inner rows. Originals refuse some rows: too large for float32, too wide."""
-        table = self.inputs.table(X)
-        try:
-            found = np.asarray(self.model.predict(table) if self.ask is None else self.ask(self.model, table))
-        except (ValueError, TypeError) as error:
-            raise InputError(f"the model's own predict refuses the rows it was asked about: {error}") from error
+        found = self._answer(self.model.predict if self.ask is None else partial(self.ask, self.model), X)
         return found[:, 0] if found.ndim == 2 and found.shape[1] == 1 else found
 
     def class_indices(self, X: Floats, classes: tuple[Label, ...]) -> Ints:
@@ -56,11 +55,18 @@ class Original:
         """The raw scores, or None where the original has none."""
         ask = self.scores
         if ask is not None:
-            return lambda X: np.asarray(ask(self.model, self.inputs.table(X)), dtype=np.float64)
+            return lambda X: self._answer(partial(ask, self.model), X).astype(np.float64)
         return self._method("decision_function")
 
     def _method(self, name: str) -> Callable[[Floats], Floats] | None:
         method = getattr(self.model, name, None)
         if method is None:
             return None
-        return lambda X: np.asarray(method(self.inputs.table(X)), dtype=np.float64)
+        return lambda X: self._answer(method, X).astype(np.float64)
+
+    def _answer(self, ask: Callable[[Any], Any], X: Floats) -> npt.NDArray[Any]:
+        table = self.inputs.table(X)
+        try:
+            return np.asarray(ask(table))
+        except (ValueError, TypeError) as error:
+            raise InputError(f"{REFUSES} the rows it was asked about: {error}") from error

@@ -12,6 +12,7 @@ import numpy as np
 from elbowroom.errors import InputError, UnsupportedModel
 from elbowroom.importers.inputs import Columns
 from elbowroom.importers.preprocessing import Preprocessing
+from elbowroom.importers.sklearn_common import column_count
 from elbowroom.importers.table import Known, columns_of, reader_of, unfold
 from elbowroom.models.base import Decision, Link, Model
 from elbowroom.models.linear import Affine, LinearModel
@@ -56,7 +57,7 @@ def common_columns(owner: Any, parts: Sequence[Any], known: Known, chosen: Seque
     own = next((c for c in seen if c.own_names), seen[0])
     if names is not None or chosen is not None:
         listed = None if names is None else tuple(str(name) for name in names)
-        own = Columns.numbers(int(owner.n_features_in_), listed)
+        own = Columns.numbers(column_count(owner), listed)
     found = list(own.columns)
     for number, columns in enumerate(seen):
         places = range(own.count) if chosen is None else np.asarray(chosen[number]).tolist()

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from elbowroom.errors import ElbowroomError, InputError, UnsupportedModel
+from elbowroom.importers.arriving import labels_arriving, numbers_used
 from elbowroom.importers.inputs import Columns, Inputs
 from elbowroom.importers.original import Original
 from elbowroom.importers.preprocessing import Preprocessing
@@ -71,12 +72,13 @@ def _open(
     own = outer.columns(model, known).named(names)
     columns = own.with_categories(known)
     inner, preprocessing = unfold(model, Preprocessing(Inputs.of(columns)))
-    columns.refuse_words(own, set(preprocessing.trace.variable.tolist()))
     columns = _sayable(columns, preprocessing, never)
     preprocessing = replace(preprocessing, inputs=Inputs.of(columns))
     inputs = preprocessing.inputs
     reader = reader_of(inner)
-    preprocessing = preprocessing.before(reader.columns(inner, known).columns, reader.codes(inner))
+    arriving = labels_arriving(inner, preprocessing)
+    preprocessing = preprocessing.before(reader.columns(inner, {**known, **arriving}).columns, reader.codes(inner))
+    columns.refuse_words(own, numbers_used(preprocessing))
     parsed = reader.read(inner, preprocessing)
     if not columns.own_names:
         parsed = replace(parsed, info=replace(parsed.info, own_names=False))

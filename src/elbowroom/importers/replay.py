@@ -23,6 +23,9 @@ from elbowroom.numerics import EPS, TINY, Bools, Floats, Ints
 
 _FLOAT32_LIMIT = 3e38  # originals that cast to float32 refuse larger numbers
 _SHOWN_COLUMNS = 20
+_MANY = 2_000_000  # pairs of row and tree: beyond this, rows are fewer and sharper
+_CLOSE_CALLS = 500
+_LEAST_ROWS = 3_000
 
 
 @dataclass(frozen=True)
@@ -50,8 +53,12 @@ def replay(
         _compare_values(parsed, original, X)
         return ReplayReport(len(X), 0)
     scores = parsed.scores(X)
+    shown = _compare_scores(parsed, original, X, scores)
+    count = len(X)
+    if shown and isinstance(parsed, TreeEnsemble) and count * parsed.n_trees > _MANY:
+        asked = _closest_calls(parsed, scores, seed)  # where scores agree, labels are asked for where they may not
+        X, scores = X[asked], scores[asked]
     ours, theirs = parsed.info.labels_of(scores), original.class_indices(X, parsed.info.classes)
-    _compare_scores(parsed, original, X, scores)
     wrong = np.flatnonzero(ours != theirs)
     open_points = 0
     if wrong.size:
@@ -66,7 +73,19 @@ def replay(
             f"{parsed.info.source}: on {wrong.size} of {len(X)} rows the parsed copy and the original disagree. At "
             f"{_describe(parsed, X[row])} the original says {label!r}, the copy {parsed.info.classes[ours[row]]!r}"
         )
-    return ReplayReport(len(X), open_points)
+    return ReplayReport(count, open_points)
+
+
+def _closest_calls(parsed: TreeEnsemble, scores: Floats, seed: int) -> Ints:
+    """Rows whose two best scores are closest, and as many others."""
+    if scores.shape[1] > 1:
+        best = np.sort(scores, axis=1)
+        lead = best[:, -1] - best[:, -2]
+    else:
+        lead = np.abs(scores[:, 0] - parsed.info.threshold)
+    near = np.argsort(lead, kind="stable")[:_CLOSE_CALLS]
+    others = np.random.default_rng(seed).permutation(len(scores))[:_CLOSE_CALLS]
+    return np.unique(np.concatenate([near, others]))
 
 
 def _points(parsed: Model, original: Original, data: object, seed: int, limit: int) -> Floats:
@@ -75,6 +94,9 @@ def _points(parsed: Model, original: Original, data: object, seed: int, limit: i
     rows = data_rows(data, inputs)
     usual = Range.of(parsed, original.preprocessing, rows)
     budget = row_budget(limit, parsed.info.n_features)
+    large = isinstance(parsed, TreeEnsemble) and budget * parsed.n_trees > _MANY
+    if large and isinstance(parsed, TreeEnsemble):
+        budget = min(budget, max(_LEAST_ROWS, _MANY // parsed.n_trees))
     parts = [inputs.settled(usual.rows(budget // 10, rng)), inputs.settled(usual.wild_rows(budget // 10, rng))]
     if rows is not None and len(rows):
         parts.append(rows[rng.permutation(len(rows))[: budget // 10]])
@@ -82,7 +104,7 @@ def _points(parsed: Model, original: Original, data: object, seed: int, limit: i
     missing = budget // 6 if lacking.any() else 0
     left = budget - missing - sum(len(part) for part in parts)
     if isinstance(parsed, TreeEnsemble):
-        parts.append(inputs.settled(cut_rows(parsed, usual, left, rng, inputs.groups)))
+        parts.append(inputs.settled(cut_rows(parsed, usual, left, rng, inputs.groups, sharp=large)))
     else:
         parts.append(boundary_rows(parsed, np.concatenate(parts), left, rng, inputs.groups))
     X = np.concatenate(parts) + 0.0
@@ -94,8 +116,8 @@ def _points(parsed: Model, original: Original, data: object, seed: int, limit: i
     return X
 
 
-def _compare_scores(parsed: Model, original: Original, X: Floats, scores: Floats) -> None:
-    """Scores are compared within the error that any order of summation may cause; a wrong leaf shows far beyond it.
+def _compare_scores(parsed: Model, original: Original, X: Floats, scores: Floats) -> bool:
+    """True if the original shows any. Scores are compared within the error that any order of summation may cause; a wrong leaf shows far beyond it.
 
     An original without scores is compared by its probabilities. Logistic function and softmax enlarge no error.
     """
@@ -108,10 +130,10 @@ def _compare_scores(parsed: Model, original: Original, X: Floats, scores: Floats
         ours, ask = _probabilities(parsed.info.link, scores), original.predict_proba
         allowed = allowed.max(axis=-1, keepdims=True) + 16 * EPS + parsed.info.evaluation_error
     if ask is None:
-        return
+        return False
     theirs = ask(X)
     if not theirs.size:
-        return  # this model shows none
+        return False  # this model shows none
     theirs = theirs.reshape(len(X), -1)
     if theirs.shape != ours.shape:
         raise ReplayMismatch(
@@ -125,6 +147,7 @@ def _compare_scores(parsed: Model, original: Original, X: Floats, scores: Floats
             f"{parsed.info.source}: on {wrong.size} of {len(X)} rows the scores differ by more than rounding. At "
             f"{_describe(parsed, X[row])} the original gives {theirs[row].tolist()}, the copy {ours[row].tolist()}"
         )
+    return True
 
 
 def _score_error(parsed: Model, X: Floats) -> Floats:

@@ -9,15 +9,19 @@ from elbowroom.models.oblique import ObliqueEnsemble
 from elbowroom.models.trees import TreeEnsemble
 from elbowroom.numerics import EPS, EPS32, TINY, Bools, Floats, gamma
 
+_BLOCK = 500  # rows at a time, times all splits
 _ROOM = 1.01  # norms and sums of errors are rounded, too
 
 
 def off_hyperplanes(model: ObliqueEnsemble, X: Floats) -> Bools:
     """True where no rounding of the dot products changes a side."""
     inner = model.left >= 0
-    away = np.abs(X @ model.weight[inner].T - model.threshold[inner])
-    error = 2.0 * np.array([model.split_error(np.abs(x))[inner] for x in X]).reshape(away.shape)
-    return np.asarray((away > error).all(axis=1))
+    off = np.ones(len(X), dtype=np.bool_)
+    for start in range(0, len(X), _BLOCK):
+        rows = X[start : start + _BLOCK]
+        away = np.abs(rows @ model.weight[inner].T - model.threshold[inner])
+        off[start : start + _BLOCK] = (away > 2.0 * model.split_error(np.abs(rows.T))[inner].T).all(axis=1)
+    return off
 
 
 def tree_error(model: TreeEnsemble | ObliqueEnsemble) -> Floats:

@@ -113,9 +113,15 @@ def missing_rows(rows: Floats, may_miss: Bools, rng: np.random.Generator) -> Flo
 
 
 def cut_rows(
-    model: TreeEnsemble, usual: Range, budget: int, rng: np.random.Generator, groups: tuple[Ints, ...] = ()
+    model: TreeEnsemble,
+    usual: Range,
+    budget: int,
+    rng: np.random.Generator,
+    groups: tuple[Ints, ...] = (),
+    sharp: bool = False,
 ) -> Floats:
     """Rows that reach a split and sit on its cut or a neighbour of it; splits by category (of ``groups``) are just reached.
+    In ``sharp`` rows all other numbers sit on cuts as well.
 
     First all ten values for every split, then, in small models, more rows on the cut and on the next float. With too
     many splits for the budget, every split gets these two values; with still too many, a random choice of splits does.
@@ -134,9 +140,26 @@ def cut_rows(
     chosen = np.concatenate([values[:, :per_split].ravel(), np.tile(values[:, :_CLOSEST].ravel(), more)])
     nodes = np.concatenate([np.repeat(nodes, per_split), np.tile(np.repeat(nodes, _CLOSEST), more)])
     rows = _rows_at(model, _leaves_below(model, nodes, rng), usual, rng, groups)
+    rows = on_cuts(model, rows, rng, groups) if sharp else rows
     column = np.minimum(model.feature[nodes], model.info.n_features)  # the last one stands for all set splits
     on_cut = np.flatnonzero(is_number[column])
     rows[on_cut, column[on_cut]] = chosen[on_cut]
+    return rows
+
+
+def on_cuts(model: TreeEnsemble, rows: Floats, rng: np.random.Generator, groups: tuple[Ints, ...] = ()) -> Floats:
+    """The same rows with every number on the edge of its cell: on the cut above it, or on the first float beyond the cut below
+    it. No comparison of the copy changes, and each row tests many splits where a wrong one would show."""
+    rows, grouped = rows.copy(), {int(f) for members in groups for f in members}
+    for f, cuts in enumerate(model.cuts):
+        if not cuts.size or f in grouped:
+            continue
+        x = rows[:, f]
+        cell = np.searchsorted(cuts, x)
+        above = cuts[np.minimum(cell, cuts.size - 1)]
+        below = next_up(cuts[np.maximum(cell - 1, 0)])
+        up = (cell < cuts.size) & ((rng.random(len(x)) < 0.5) | (cell == 0))
+        rows[:, f] = np.where(np.isnan(x), x, np.where(up, above, np.where(cell > 0, below, x)))
     return rows
 
 

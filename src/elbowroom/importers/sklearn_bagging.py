@@ -15,7 +15,7 @@ from elbowroom.importers.averages import mean_of_probabilities
 from elbowroom.importers.inputs import Columns
 from elbowroom.importers.parts import class_map, common_columns, probability_trees, read_part, refused
 from elbowroom.importers.preprocessing import Preprocessing
-from elbowroom.importers.sklearn_common import labels, require_fitted
+from elbowroom.importers.sklearn_common import column_count, labels, require_fitted
 from elbowroom.importers.steps import Selected
 from elbowroom.importers.table import Known
 from elbowroom.importers.voters import poll, voter
@@ -40,7 +40,7 @@ def read_bagging(model: Any, preprocessing: Preprocessing) -> Model:
     parts = []
     for part, features in zip(model.estimators_, model.estimators_features_, strict=True):
         chosen = np.asarray(features, dtype=np.int64)
-        everything = np.array_equal(chosen, np.arange(int(model.n_features_in_)))
+        everything = np.array_equal(chosen, np.arange(column_count(model)))
         parts.append(
             read_part(model, part, preprocessing if everything else preprocessing.behind(Selected(model, chosen)))
         )

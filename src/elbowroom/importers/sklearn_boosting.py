@@ -10,9 +10,8 @@ from elbowroom.errors import UnsupportedModel
 from elbowroom.importers.preprocessing import Preprocessing
 from elbowroom.importers.sklearn_common import columns, finite, labels, require_fitted
 from elbowroom.importers.sklearn_trees import add_tree
-from elbowroom.importers.tree_builder import TreeBuilder, float32_at_most
+from elbowroom.importers.tree_builder import TreeBuilder, Trees, float32_at_most
 from elbowroom.models.base import Decision, Link, ModelInfo
-from elbowroom.models.trees import TreeEnsemble
 from elbowroom.numerics import Floats, products_are_exact
 
 __all__ = ["columns", "prior_of", "read_gradient_boosting"]
@@ -30,7 +29,7 @@ def _in_column(value: Floats, column: int, count: int) -> Floats:
     return spread
 
 
-def read_gradient_boosting(model: Any, preprocessing: Preprocessing) -> TreeEnsemble:
+def read_gradient_boosting(model: Any, preprocessing: Preprocessing) -> Trees:
     """raw = prior + sum of learning_rate * leaf value; two classes: the second iff raw >= 0; else the first largest.
 
     Some processors fuse the product with the addition, which is the same number only if the product needs no rounding.

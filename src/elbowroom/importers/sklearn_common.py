@@ -11,10 +11,12 @@ from elbowroom.errors import InputError, UnsupportedModel
 from elbowroom.importers.inputs import Columns
 from elbowroom.models.base import Label
 from elbowroom.numerics import EPS, Floats
+from elbowroom.visible import named
 
 # Where predict compares probabilities and not scores: expit(z) > 1/2, or the first largest softmax entry. Close to a tie
 # these lose at most a few ulp of one half (or of 1 / sum), which a score difference of 16 eps outweighs.
 PROBABILITY_ERROR: Final = 16 * EPS
+MOST_COLUMNS: Final = 10**7
 
 
 def require_fitted(estimator: Any) -> None:
@@ -27,11 +29,23 @@ def require_fitted(estimator: Any) -> None:
         raise InputError(f"this {type(estimator).__name__} is not fitted; call fit first") from None
 
 
+def column_count(estimator: Any) -> int:
+    """How many columns the estimator was fitted on; a number that nothing can have been fitted on is refused before
+    anything is made of that size."""
+    count = estimator.n_features_in_
+    if not isinstance(count, (int, np.integer)) or not 0 <= count <= MOST_COLUMNS:
+        raise InputError(
+            f"this {type(estimator).__name__} says that it was fitted on {named(count)} columns (n_features_in_); the object is "
+            "damaged: fit it again"
+        )
+    return int(count)
+
+
 def columns(model: Any) -> Columns:
     """Width and names of what the estimator was fitted on."""
     require_fitted(model)
     names = getattr(model, "feature_names_in_", None)
-    return Columns.numbers(int(model.n_features_in_), None if names is None else tuple(str(name) for name in names))
+    return Columns.numbers(column_count(model), None if names is None else tuple(str(name) for name in names))
 
 
 def labels(model: Any) -> tuple[Label, ...]:

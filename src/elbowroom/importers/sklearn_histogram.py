@@ -15,12 +15,11 @@ import numpy.typing as npt
 from elbowroom.errors import UnsupportedModel
 from elbowroom.importers.inputs import Column, Columns
 from elbowroom.importers.preprocessing import Preprocessing
-from elbowroom.importers.sklearn_common import PROBABILITY_ERROR, finite, labels, require_fitted
+from elbowroom.importers.sklearn_common import PROBABILITY_ERROR, column_count, finite, labels, require_fitted
 from elbowroom.importers.sklearn_common import columns as plain_columns
 from elbowroom.importers.sklearn_regression import link_of
-from elbowroom.importers.tree_builder import TreeBuilder, at_most
+from elbowroom.importers.tree_builder import TreeBuilder, Trees, at_most
 from elbowroom.models.base import Decision, Link, ModelInfo
-from elbowroom.models.trees import TreeEnsemble
 from elbowroom.numerics import Bools, Floats, Ints
 from elbowroom.problem.labels import Category, category, is_missing
 
@@ -72,12 +71,12 @@ def _numbers(known: tuple[Category, ...]) -> bool:
 def _order(model: Any) -> Ints:
     """Which column of the table each column of the trees is: categorical ones first."""
     if getattr(model, "is_categorical_", None) is None:
-        return np.arange(int(model.n_features_in_))
+        return np.arange(column_count(model))
     return np.concatenate([np.flatnonzero(model.is_categorical_), np.flatnonzero(~model.is_categorical_)])
 
 
 # ---- reading --------------------------------------------------------------------------------------------------------------
-def read_histogram_boosting(model: Any, preprocessing: Preprocessing) -> TreeEnsemble:
+def read_histogram_boosting(model: Any, preprocessing: Preprocessing) -> Trees:
     """raw = baseline + sum of leaf values over float64 rows; two classes: the second iff raw > 0.
 
     Some releases compare probabilities instead, which tie for raw scores of a few eps; these are left open for all. A raw
@@ -94,7 +93,7 @@ def read_histogram_boosting(model: Any, preprocessing: Preprocessing) -> TreeEns
     return builder.build(info, preprocessing, at_most, base)
 
 
-def read_histogram_regressor(model: Any, preprocessing: Preprocessing) -> TreeEnsemble:
+def read_histogram_regressor(model: Any, preprocessing: Preprocessing) -> Trees:
     """baseline + sum of leaf values; exp of that for the losses "poisson" and "gamma"."""
     require_fitted(model)
     builder = TreeBuilder()

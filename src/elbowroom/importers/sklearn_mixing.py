@@ -12,7 +12,7 @@ from elbowroom.importers.sklearn_common import finite, require_fitted
 from elbowroom.importers.steps import Selected, run
 from elbowroom.importers.trace import SEVERAL, Trace, Way
 from elbowroom.models.linear import Affine
-from elbowroom.numerics import Floats, gamma
+from elbowroom.numerics import EPS, EPS32, Floats, gamma
 
 
 def selection_stage(step: Any) -> Selected:
@@ -29,6 +29,7 @@ class _Mixed:
     weight: Floats
     bias: Floats
     size: Floats  # |W| |mean|: what cancels in the bias
+    single: bool  # components and mean are float32: so is their product
 
     def apply(self, table: Any) -> Any:
         return run(self.step, table)
@@ -40,7 +41,7 @@ class _Mixed:
                 f"{name} mixes columns that are categories or curves; put {name} behind numeric columns alone"
             )
         rows = []
-        slack = gamma(2 * self.weight.shape[1] + 16)
+        slack = gamma(2 * self.weight.shape[1] + 16, EPS32 if self.single else EPS)
         for w, b, size in zip(self.weight, self.bias, self.size, strict=True):
             made = before.mixture(w)
             constant = made.error_constant + slack * (abs(b) + size)
@@ -73,4 +74,5 @@ def components_stage(step: Any) -> _Mixed:
                 f"{type(step).__name__}(whiten=True) divides by a variance of 0; use fewer components"
             )
         weight = weight / scale[:, None]
-    return _Mixed(step, weight, -weight @ center, np.abs(weight) @ np.abs(center))
+    single = np.asarray(step.components_).dtype == np.float32
+    return _Mixed(step, weight, -weight @ center, np.abs(weight) @ np.abs(center), single)

@@ -11,8 +11,8 @@ import numpy as np
 from elbowroom.errors import UnsupportedModel
 from elbowroom.importers.inputs import Column, Columns
 from elbowroom.importers.preprocessing import Preprocessing
+from elbowroom.importers.sklearn_common import column_count, require_fitted
 from elbowroom.importers.sklearn_common import columns as estimator_columns
-from elbowroom.importers.sklearn_common import require_fitted
 from elbowroom.importers.stages import Stage, inside
 from elbowroom.importers.steps import joined, known_step, passes_through, picked, stage_of, step_categories
 from elbowroom.importers.table import Known, columns_of
@@ -154,7 +154,7 @@ def categories(step: Any, width: int) -> list[tuple[Category, ...] | None]:
 def _parts(step: Any) -> list[tuple[Ints, Any]]:
     """The parts of a ColumnTransformer or FeatureUnion that put out columns: input columns and transformer."""
     if hasattr(step, "transformer_list"):
-        everything = np.arange(int(step.n_features_in_), dtype=np.int64)
+        everything = np.arange(column_count(step), dtype=np.int64)
         return [(everything, part) for _, part in step.transformer_list if not _dropped(part)]
     parts = []
     for name, transformer, _ in step.transformers_:

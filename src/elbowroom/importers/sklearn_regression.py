@@ -15,11 +15,10 @@ from elbowroom.importers.sklearn_boosting import prior_of
 from elbowroom.importers.sklearn_common import columns, finite, require_fitted
 from elbowroom.importers.sklearn_network import layers_of, network_or_linear
 from elbowroom.importers.sklearn_trees import add_tree, parts_of, takes_missing
-from elbowroom.importers.tree_builder import TreeBuilder, float32_at_most
+from elbowroom.importers.tree_builder import TreeBuilder, Trees, float32_at_most
 from elbowroom.models.base import Link, ModelInfo
 from elbowroom.models.linear import LinearModel
 from elbowroom.models.network import ReluNetwork
-from elbowroom.models.trees import TreeEnsemble
 from elbowroom.numerics import products_are_exact
 
 __all__ = [
@@ -52,19 +51,19 @@ def _linear(model: Any, preprocessing: Preprocessing, link: Link) -> LinearModel
     return LinearModel(info, preprocessing.affine(weight.reshape(1, -1), bias))
 
 
-def read_tree(model: Any, preprocessing: Preprocessing) -> TreeEnsemble:
+def read_tree(model: Any, preprocessing: Preprocessing) -> Trees:
     """The value of the leaf."""
     require_fitted(model)
     return _mean(model, preprocessing, [model])
 
 
-def read_forest(model: Any, preprocessing: Preprocessing) -> TreeEnsemble:
+def read_forest(model: Any, preprocessing: Preprocessing) -> Trees:
     """The values of all trees, added up in an order that depends on threads, then divided by their number."""
     require_fitted(model)
     return _mean(model, preprocessing, parts_of(model, _TREES))
 
 
-def _mean(model: Any, preprocessing: Preprocessing, trees: list[Any]) -> TreeEnsemble:
+def _mean(model: Any, preprocessing: Preprocessing, trees: list[Any]) -> Trees:
     _one_output(model, model.n_outputs_)
     builder = TreeBuilder()
     for tree in trees:
@@ -73,7 +72,7 @@ def _mean(model: Any, preprocessing: Preprocessing, trees: list[Any]) -> TreeEns
     return builder.build(info, preprocessing, float32_at_most, np.zeros(1), float(len(trees)))
 
 
-def read_gradient_boosting(model: Any, preprocessing: Preprocessing) -> TreeEnsemble:
+def read_gradient_boosting(model: Any, preprocessing: Preprocessing) -> Trees:
     """prior + sum of learning_rate * leaf value, for every loss; products may be fused with additions."""
     require_fitted(model)
     builder, fused, rate = TreeBuilder(), False, float(model.learning_rate)

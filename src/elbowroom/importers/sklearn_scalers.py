@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from elbowroom.errors import UnsupportedModel
-from elbowroom.importers.sklearn_common import finite, require_fitted
+from elbowroom.importers.sklearn_common import column_count, finite, require_fitted
 from elbowroom.importers.steps import run
 from elbowroom.importers.trace import Trace
 from elbowroom.numerics import Floats
@@ -36,7 +36,7 @@ class _Scaler:
 def scaler_stage(step: Any) -> _Scaler:
     require_fitted(step)
     kind = next(cls.__name__ for cls in type(step).__mro__ if cls.__module__.startswith("sklearn."))
-    width = int(step.n_features_in_)
+    width = column_count(step)
     ones, zeros = np.ones(width), np.zeros(width)
     if getattr(step, "clip", False):
         raise UnsupportedModel(f"{kind}(clip=True) cuts values off and is not one straight line; fit with clip=False")

@@ -15,7 +15,7 @@ from elbowroom.errors import UnsupportedModel
 from elbowroom.importers.inputs import Columns
 from elbowroom.importers.parts import class_map, common_columns, probability_trees, read_part, refused
 from elbowroom.importers.preprocessing import Preprocessing
-from elbowroom.importers.sklearn_common import labels, require_fitted
+from elbowroom.importers.sklearn_common import column_count, labels, require_fitted
 from elbowroom.importers.sklearn_one_vs_rest import stacked
 from elbowroom.importers.table import Known
 from elbowroom.models.base import Decision, Model
@@ -41,7 +41,7 @@ def read_stacking(model: Any, preprocessing: Preprocessing) -> Model:
     parts = [read_part(model, part, preprocessing) for part in model.estimators_]
     for part, parsed in zip(model.estimators_, parts, strict=True):
         class_map(model, part, parsed, range(len(classes)))
-    columns_on_top = int(model.final_estimator_.n_features_in_)
+    columns_on_top = column_count(model.final_estimator_)
     final = read_part(
         model, model.final_estimator_, Preprocessing.of_numbers(tuple(f"z{i}" for i in range(columns_on_top)))
     )
@@ -53,7 +53,7 @@ def read_stacking(model: Any, preprocessing: Preprocessing) -> Model:
             raise refused(model, model.estimators_[0], "its probabilities are a curve of its scores", _CURE)
         outputs = [part.affine for part in parts if isinstance(part, LinearModel)]
         if model.passthrough:
-            width = int(model.n_features_in_)
+            width = column_count(model)
             outputs.append(preprocessing.affine(np.eye(width), np.zeros(width)))
         return LinearModel(info, stacked(outputs).then(final.affine))
     if model.passthrough:
@@ -64,7 +64,7 @@ def read_stacking(model: Any, preprocessing: Preprocessing) -> Model:
         if found is None:
             raise refused(model, part, f"its {method} is no sum over trees", _CURE)
         outputs_of_trees.append(found)
-    return _weighed(replace(info, fused_products=True), outputs_of_trees, final)
+    return weighed(replace(info, fused_products=True), outputs_of_trees, final)
 
 
 def _output(parsed: Model, method: str, n_classes: int) -> tuple[TreeEnsemble, slice] | None:
@@ -78,7 +78,7 @@ def _output(parsed: Model, method: str, n_classes: int) -> tuple[TreeEnsemble, s
     return None
 
 
-def _weighed(info: Any, outputs: list[tuple[TreeEnsemble, slice]], final: LinearModel) -> TreeEnsemble:
+def weighed(info: Any, outputs: list[tuple[TreeEnsemble, slice]], final: LinearModel) -> TreeEnsemble:
     """Leaf values times the weights of the outputs they add to. The dot product on top errs by no more than `Affine.error`
     for the largest outputs that the leaves allow."""
     weight, base = final.affine.weight, final.affine.bias.copy()

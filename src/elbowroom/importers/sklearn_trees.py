@@ -10,9 +10,8 @@ from elbowroom.errors import UnsupportedModel
 from elbowroom.importers.preprocessing import Preprocessing
 from elbowroom.importers.recognise import find_known, refuse_overrides
 from elbowroom.importers.sklearn_common import columns, finite, labels, require_fitted
-from elbowroom.importers.tree_builder import TreeBuilder, float32_at_most
+from elbowroom.importers.tree_builder import TreeBuilder, Trees, float32_at_most
 from elbowroom.models.base import Decision, Link, ModelInfo
-from elbowroom.models.trees import TreeEnsemble
 from elbowroom.numerics import Floats
 
 __all__ = ["add_tree", "columns", "parts_of", "read_forest", "read_tree", "takes_missing"]
@@ -21,13 +20,13 @@ _NO_CHILD = -1  # exactly; any other negative number would be followed
 _TREES = {("sklearn", "DecisionTreeClassifier"), ("sklearn", "ExtraTreeClassifier")}
 
 
-def read_tree(model: Any, preprocessing: Preprocessing) -> TreeEnsemble:
+def read_tree(model: Any, preprocessing: Preprocessing) -> Trees:
     """One tree: predict is the first largest entry of the leaf's class fractions."""
     require_fitted(model)
     return _probabilities(model, preprocessing, [model], 1.0)
 
 
-def read_forest(model: Any, preprocessing: Preprocessing) -> TreeEnsemble:
+def read_forest(model: Any, preprocessing: Preprocessing) -> Trees:
     """A forest: the fractions of all trees are added up, then divided by their number."""
     require_fitted(model)
     trees = parts_of(model, _TREES)
@@ -44,7 +43,7 @@ def parts_of(model: Any, kinds: set[tuple[str, str]]) -> list[Any]:
     return list(model.estimators_)
 
 
-def _probabilities(model: Any, preprocessing: Preprocessing, trees: list[Any], divisor: float) -> TreeEnsemble:
+def _probabilities(model: Any, preprocessing: Preprocessing, trees: list[Any], divisor: float) -> Trees:
     classes = labels(model)
     builder = TreeBuilder()
     for tree in trees:

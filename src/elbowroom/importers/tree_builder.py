@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -10,9 +11,13 @@ import numpy.typing as npt
 from elbowroom.errors import UnsupportedModel
 from elbowroom.importers.folding import Folded, InSet, Nodes
 from elbowroom.importers.preprocessing import Preprocessing
+from elbowroom.importers.slanted import slanted
 from elbowroom.models.base import ModelInfo
+from elbowroom.models.oblique import ObliqueEnsemble
 from elbowroom.models.trees import TreeEnsemble
 from elbowroom.numerics import Bools, Floats, Ints
+
+Trees: TypeAlias = TreeEnsemble | ObliqueEnsemble  # slanted splits behind a step that mixes columns
 
 
 class TreeBuilder:
@@ -83,21 +88,22 @@ class TreeBuilder:
         base: Floats,
         divisor: float = 1.0,
         single: bool = False,
-    ) -> TreeEnsemble:
+    ) -> Trees:
         """The ensemble over inner columns: a split on a number becomes an exact float64 half line through
-        ``preprocessing``, a split on a category a set of categories."""
+        ``preprocessing``, a split on a category a set of categories, a split on a mixture of numbers a hyperplane."""
         nodes = self._joined()
         folded = Folded(nodes, preprocessing, self._sets, self._routes_missing)
         folded.numbers(goes_left)
         folded.categories(goes_left)
         roots = folded.bins(goes_left, self._roots)
         nodes = folded.nodes
-        return TreeEnsemble(
+        made = TreeEnsemble(
             info=info, roots=np.array(roots, dtype=np.int64), feature=folded.feature, cut=folded.cut,
             left=nodes.left, right=nodes.right, value=nodes.value, base=base, divisor=float(divisor),
             sets=folded.set_splits, missing_left=nodes.missing_left if folded.may_miss.any() else None,
             may_miss=folded.may_miss if folded.may_miss.any() else None, single=single,
         )  # fmt: skip
+        return slanted(made, *folded.mixtures, preprocessing.trace) if folded.by_mixture.size else made
 
     def _joined(self) -> Nodes:
         names = ("feature", "threshold", "left", "right", "value", "missing_left")

@@ -18,12 +18,11 @@ import numpy as np
 from elbowroom.errors import UnsupportedModel
 from elbowroom.importers.preprocessing import Preprocessing
 from elbowroom.importers.trace import Way
-from elbowroom.importers.tree_builder import TreeBuilder
+from elbowroom.importers.tree_builder import TreeBuilder, Trees
 from elbowroom.importers.xgboost_document import Learner
 from elbowroom.importers.xgboost_sparse import sparse_below, unfolded, zero_aside
 from elbowroom.importers.xgboost_tree import Singles, Tree
 from elbowroom.models.base import ModelInfo
-from elbowroom.models.trees import TreeEnsemble
 from elbowroom.numerics import Bools, Floats, Ints
 
 
@@ -35,7 +34,7 @@ def ensemble(
     *,
     through_sklearn: bool,
     threshold: float = 0.0,
-) -> TreeEnsemble:
+) -> Trees:
     """The trees as they are summed by the scikit-learn interface or by a Booster; ``info`` says what the scores mean.
 
     Nothing here knows about labels: regressors are read in the same way. A ``threshold`` is taken off the sum at its end,

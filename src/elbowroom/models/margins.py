@@ -161,7 +161,7 @@ def tree_margins(
     """Margins of all leaves, or of the rows ``of`` score contributions. Ties of sums that need no rounding are decided as
     the model decides them, sum by sum; others need a slack (see `rounding`)."""
     c = contrast(model.info, target, probability)
-    leaves = model.leaves
+    leaves = model.leaf_order if isinstance(model, TreeEnsemble) else model.leaves
     n_trees, digits = leaves.n_trees, DIGITS32 if model.single else DIGITS
     threshold, ties = c.threshold * model.divisor, c.tie_is_good
     if probability is not None and model.info.link is Link.IDENTITY:

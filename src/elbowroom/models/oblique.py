@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,8 @@ import numpy.typing as npt
 from elbowroom.errors import InputError
 from elbowroom.models.base import Decision, Label, Link, ModelInfo, fingerprint_of
 from elbowroom.numerics import Bools, Floats, Ints, gamma
+
+_BLOCK: Final = 2_000  # rows at a time, times all splits
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,13 +129,19 @@ class ObliqueEnsemble:
         return len(self.roots)
 
     def split_error(self, magnitude: Floats) -> Floats:
-        """How far the computed weight . x may be from the real one where |x_f| <= magnitude_f, for every node."""
+        """How far the computed weight . x may be from the real one where |x_f| <= magnitude_f, for every node; (features, m)
+        magnitudes give (nodes, m) errors."""
         error = gamma(self.weight.shape[1] + 4) * (np.abs(self.weight) @ magnitude)
         if self.error_slope is not None and self.error_constant is not None:
-            error = error + self.error_slope @ magnitude + self.error_constant
+            constant = self.error_constant if magnitude.ndim == 1 else self.error_constant[:, None]
+            error = error + self.error_slope @ magnitude + constant
         return np.asarray(error * (1.0 + 1e-9))
 
     def scores(self, X: Floats) -> Floats:
+        parts = [self._scores(X[i : i + _BLOCK]) for i in range(0, len(X), _BLOCK)]
+        return np.concatenate(parts) if parts else np.zeros((0, self.base.size))
+
+    def _scores(self, X: Floats) -> Floats:
         goes_left = self.weight @ X.T <= self.threshold[:, None]
         total = np.broadcast_to(self.base, (len(X), self.base.size)).copy()
         everyone = np.arange(len(X))

@@ -10,10 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from elbowroom.models.base import ModelInfo, fingerprint_of
+from elbowroom.models.leaf_order import LeafOrder, order_of_leaves
 from elbowroom.models.sets import HALF, SetSplits
 from elbowroom.numerics import Bools, Floats, Ints
 
 FEW_ROWS = 32
+MANY = 200_000  # pairs of row and tree: fewer are not worth loading compiled code for
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,8 +45,8 @@ class _Level(NamedTuple):
     upper: Floats
 
 
-def _from_left_to_right(levels: list[_Level], value: Floats) -> Leaves:
-    """Leaves of all levels in the order in which they stand below their roots."""
+def _from_left_to_right(levels: list[_Level], value: Floats) -> tuple[Leaves, Ints]:
+    """Leaves of all levels in the order in which they stand below their roots, and their nodes."""
     counts: list[Ints] = []  # leaves below every node, level by level from the deepest
     for level, below in zip(reversed(levels), [None, *reversed(levels)], strict=False):
         size = level.parent.size
@@ -65,7 +67,7 @@ def _from_left_to_right(levels: list[_Level], value: Floats) -> Leaves:
             place = place[level.parent] + before - before[first]
         at = place[level.leaf]
         lower[at], upper[at], node[at] = level.lower, level.upper, level.node
-    return Leaves(offsets, lower, upper, value[node])
+    return Leaves(offsets, lower, upper, value[node]), node
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,6 +103,13 @@ class TreeEnsemble:
     def apply(self, X: Floats) -> Ints:
         """Leaf node of every tree for every row: (rows, trees)."""
         leaf = np.broadcast_to(self.roots, (len(X), self.n_trees)).copy()
+        if self.sets is None and leaf.size > MANY:
+            from elbowroom.models.descend import descend_all
+
+            nodes = self.roots, self.feature, self.cut, self.left, self.right
+            missing = np.zeros(0, np.int64) if self.missing_left is None else self.missing_left.astype(np.int64)
+            descend_all(*nodes, missing, np.ascontiguousarray(X), leaf)
+            return leaf
         block_rows = max(1, 2**16 // self.n_trees)  # pairs of row and tree that fit into the processor's cache
         for start in range(0, len(X), block_rows):
             block = leaf[start : start + block_rows].reshape(-1)
@@ -154,6 +163,20 @@ class TreeEnsemble:
 
     @cached_property
     def leaves(self) -> Leaves:
+        """With their boxes, leaves x features numbers: for models of a size that solvers can take."""
+        return self._boxes()[0]
+
+    @cached_property
+    def leaf_order(self) -> LeafOrder:
+        """The same leaves without their boxes."""
+        if self.sets is None:
+            nodes = self.feature, self.cut, self.left, self.right
+            offsets, node, depth = order_of_leaves(self.roots, *nodes, self.info.n_features)
+            return LeafOrder.of(offsets, node, self.value, depth)
+        leaves, node = self._boxes()
+        return LeafOrder.of(leaves.offsets, node, self.value, 0)
+
+    def _boxes(self) -> tuple[Leaves, Ints]:
         """Level by level, all trees at once; then every leaf goes to its place, from left to right."""
         node, levels = self.roots, []
         low = np.full((node.size, len(self.info.names)), -np.inf)

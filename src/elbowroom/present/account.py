@@ -10,12 +10,16 @@ from typing import Final
 
 import numpy as np
 
-from elbowroom.present.numbers import REACH_DIGITS, ShownRound, about, exact, floor_digits, interval, round_body, show
+from elbowroom.errors import InputError
+from elbowroom.present.numbers import REACH_DIGITS, ShownRound, exact, floor_digits, interval, round_body, show
+from elbowroom.present.outcomes import quoted
+from elbowroom.problem.decimals import LARGEST, as_written
 from elbowroom.problem.kinds import Direction, Kind
 from elbowroom.problem.one_hot import SEPARATORS
 from elbowroom.problem.shapes import Shape, is_round
 from elbowroom.problem.space import Feature
 from elbowroom.result.region import Region
+from elbowroom.result.standing import Standing, choices_of
 from elbowroom.result.widening import OPEN_FROM
 from elbowroom.visible import named
 
@@ -67,9 +71,9 @@ class Line:
     center: str
     low: str
     high: str
-    changed: bool
+    changed: bool  # the centre differs from the value now
     moving: bool
-    factual_inside: bool
+    standing: Standing
     note: str  # why it cannot move, or which way it may
     reach: str = ""  # balls and diamonds: how far from the centre if nothing else is off
     choices: tuple[str, ...] = ()  # categories allowed inside the region
@@ -78,6 +82,30 @@ class Line:
     extent: Extent | None = None
     open_below: bool = False  # so long that only the other end is worth stating
     open_above: bool = False
+    limit_below: bool = False  # the interval ends where the feature does: no value below is possible
+    limit_above: bool = False
+
+    @property
+    def has_to_change(self) -> bool:
+        return self.standing is Standing.HAS_TO_CHANGE
+
+    @property
+    def is_still(self) -> bool:
+        """It stays exactly as it is."""
+        return not (self.has_to_change or self.moving)
+
+    @property
+    def said_factual(self) -> str:
+        return self.with_unit(self.factual) if self.said is None else self.said.factual
+
+    @property
+    def said_center(self) -> str:
+        return self.with_unit(self.center) if self.said is None else self.said.center
+
+    @property
+    def remark(self) -> str:
+        """The last cell of a row: that it does not matter, or why and which way it moves."""
+        return self.standing.value if self.standing is Standing.DOES_NOT_MATTER else self.note
 
     def with_unit(self, text: str) -> str:
         return f"{text} {self.unit}" if self.unit and text != MISSING else text
@@ -91,18 +119,27 @@ class Line:
             return "yes or no" if self.moving else self.center
         if not self.moving:
             return self.with_unit(self.center)
-        return self.open_text or self.with_unit(f"{self.low} to {self.high}")
+        if self.open_text:
+            return f"{self.open_text} ({self.open_proof})"
+        return self.with_unit(self.low if self.low == self.high else f"{self.low} to {self.high}")
 
     @property
     def open_text(self) -> str:
-        """An interval without an end worth stating; how far it is proven is stated nevertheless."""
+        """An interval without an end worth stating."""
         if self.open_below and self.open_above:
-            return f"any number (proven from {self.low} to {self.high})"
+            return "any number"
         if self.open_above:
-            return f"at least {self.with_unit(self.low)} (proven up to {self.high})"
+            return f"at least {self.with_unit(self.low)}"
         if self.open_below:
-            return f"at most {self.with_unit(self.high)} (proven down to {self.low})"
+            return f"at most {self.with_unit(self.high)}"
         return ""
+
+    @property
+    def open_proof(self) -> str:
+        """How far such an interval is proven nevertheless."""
+        if self.open_below and self.open_above:
+            return f"proven from {self.low} to {self.high}"
+        return f"proven up to {self.high}" if self.open_above else f"proven down to {self.low}"
 
 
 @dataclass(frozen=True)
@@ -110,6 +147,7 @@ class Account:
     """Everything that is shown about a region."""
 
     region: Region
+    shown: Region  # whose numbers are shown: the region itself, or the same room around a rounded centre
     lines: tuple[Line, ...]
     radius: str  # balls and diamonds with one radius: as shown, not above the certified one
     scales_are_one: bool
@@ -123,18 +161,42 @@ class Account:
         return is_round(self.shape) and any(line.reach for line in self.lines)
 
     @property
-    def changed(self) -> tuple[Line, ...]:
-        return tuple(line for line in self.lines if line.changed)
+    def changing(self) -> tuple[Line, ...]:
+        """What has to change."""
+        return self._of(Standing.HAS_TO_CHANGE)
 
     @property
-    def kept(self) -> tuple[Line, ...]:
-        return tuple(line for line in self.lines if not line.changed)
+    def staying(self) -> tuple[Line, ...]:
+        """What must stay within its range, or as it is."""
+        return self._of(Standing.MUST_STAY_WITHIN)
+
+    @property
+    def free(self) -> tuple[Line, ...]:
+        """What does not matter."""
+        return self._of(Standing.DOES_NOT_MATTER)
+
+    @property
+    def ordered(self) -> tuple[Line, ...]:
+        return (*self.changing, *self.staying, *self.free)
+
+    def _of(self, standing: Standing) -> tuple[Line, ...]:
+        return tuple(line for line in self.lines if line.standing is standing)
+
+    @property
+    def holds_now(self) -> bool:
+        """Does the row lie in the region as it is? For a box, exactly if no feature has to change."""
+        region = self.shown
+        return not region.filled and bool(region.body.contains(region.factual_values[None])[0])
 
 
-def account_of(region: Region) -> Account:
-    """Round everything once, then describe each column and each group in the order of the space."""
+def account_of(region: Region, digits: int | None = None) -> Account:
+    """Round everything once, then describe each column and each group in the order of the space.
+
+    Numbers have the decimals of the data; ``digits`` asks for so many decimals of the closest region itself.
+    """
+    asked, region = region, _chosen(region, digits)
     body, space = region.body, region.space
-    rounded = round_body(body) if is_round(body.shape) else None
+    rounded = round_body(body, [f.decimals for f in space.features]) if is_round(body.shape) else None
     lines: list[Line] = []
     told: set[int] = set()
     for f, feature in enumerate(space.features):
@@ -150,7 +212,17 @@ def account_of(region: Region) -> Account:
     if rounded is not None and region.radius is not None and rounded.reaches:
         shrink = rounded.shrink if rounded.shrink == 1 else rounded.shrink - Fraction(1, 10**12)
         radius = show(floor_digits(Fraction(region.radius) * shrink, REACH_DIGITS))
-    return Account(region, tuple(lines), radius, bool((space.scale == 1.0).all()))
+    return Account(asked, region, tuple(lines), radius, bool((space.scale == 1.0).all()))
+
+
+def _chosen(region: Region, digits: int | None) -> Region:
+    if digits is None:
+        return region.rounded or region
+    if isinstance(digits, bool) or not isinstance(digits, (int, np.integer)) or digits < 0:
+        raise InputError(f"digits={digits!r}: give a number of decimals of at least 0, or None for those of the data")
+    decimals = min(int(digits), LARGEST)
+    features = tuple(replace(feature, decimals=decimals) for feature in region.space.features)
+    return replace(region, space=replace(region.space, features=features), rounding=None)
 
 
 def _yes_or_no(value: float) -> str:
@@ -176,7 +248,10 @@ def _single(region: Region, f: int, feature: Feature, rounded: ShownRound | None
             reach = rounded.reaches[f]
         else:
             texts = _interval_texts(region, f, whole=sort is Sort.WHOLE)
-        factual_text = exact(factual) if factual == center and not moving else about(factual)
+        factual_text = exact(as_written(factual, feature.decimals))
+    if center == factual:
+        texts = (texts[0], factual_text, texts[2])  # what does not change is shown as it was given
+    below, above = _is_open(region, f)
     return Line(
         named(feature.name),
         named(feature.unit or ""),
@@ -187,12 +262,14 @@ def _single(region: Region, f: int, feature: Feature, rounded: ShownRound | None
         texts[2],
         changed=center != factual,
         moving=moving,
-        factual_inside=low <= factual <= high,
+        standing=region.standings.columns[f],
         note=_note(feature),
         reach=reach,
         extent=_extent(region, f),
-        open_below=not reach and _is_open(region, f)[0],
-        open_above=not reach and _is_open(region, f)[1],
+        open_below=not reach and below,
+        open_above=not reach and above,
+        limit_below=not reach and moving and low <= feature.lower,
+        limit_above=not reach and moving and feature.upper <= high,
     )
 
 
@@ -200,7 +277,7 @@ def _absent(feature: Feature) -> Line:
     """A number that is missing in the row, and in every point of the region."""
     return Line(
         named(feature.name), "", Sort.NUMBER, MISSING, MISSING, MISSING, MISSING,
-        changed=False, moving=False, factual_inside=True, note="stays missing", absent=True,
+        changed=False, moving=False, standing=Standing.MUST_STAY_WITHIN, note="stays missing", absent=True,
     )  # fmt: skip
 
 
@@ -210,7 +287,6 @@ def _filled(line: Line) -> Line:
         line,
         factual=MISSING,
         changed=True,
-        factual_inside=False,
         extent=None,
         said=Said(MISSING, line.with_unit(line.center), ()),
     )
@@ -230,8 +306,9 @@ def _interval_texts(region: Region, f: int, whole: bool) -> tuple[str, str, str]
     scale = float(region.space.scale[f])
     near_low = center - (scale if above else high - center) if below and not whole else low
     near_high = center + (scale if below else center - low) if above and not whole else high
-    near = interval(near_low, center, near_high, whole)
-    far = interval(low, center, high, whole)
+    decimals = region.space.features[f].decimals
+    near = interval(near_low, center, near_high, whole, decimals)
+    far = interval(low, center, high, whole, decimals)
     return far.low if below else near.low, near.center, far.high if above else near.high
 
 
@@ -273,8 +350,7 @@ def _category(region: Region, g: int) -> Line:
     shown = [MISSING if label is None else named(label) for label in labels]
     said = [MISSING if label is None else quoted(label) for label in labels]
     now, then = int(np.argmax(region.factual_values[members])), int(np.argmax(body.center[members]))
-    free = any(np.array_equal(members, other) for other in body.free_groups)
-    choices = [i for i in range(len(labels)) if body.upper[members[i]] == 1.0] if free else [then]
+    choices = [int(i) for i in np.flatnonzero(choices_of(body, members))]
     fixed = any(space.features[int(f)].immutable for f in members)
     kept = now == then == group.missing_member
     return Line(
@@ -287,16 +363,11 @@ def _category(region: Region, g: int) -> Line:
         shown[then],
         changed=now != then,
         moving=len(choices) > 1,
-        factual_inside=now in choices,
+        standing=region.standings.groups[g],
         note="cannot change" if fixed else "stays missing" if kept else "",
         choices=tuple(shown[i] for i in choices),
         said=Said(said[now], said[then], tuple(said[i] for i in choices)),
     )
-
-
-def quoted(label: object) -> str:
-    """Text in quotes, numbers and truth values bare, so that '1' and 1 look different."""
-    return f"'{named(label)}'" if isinstance(label, str) else named(label)
 
 
 def category_names(group: str, members: tuple[str, ...]) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from elbowroom.errors import InputError
 from elbowroom.explainer import Explainer
 from elbowroom.kernels.kernel import PLAIN
 from elbowroom.models import LinearModel, TreeEnsemble
-from elbowroom.present.account import account_of, quoted
+from elbowroom.present.account import account_of
 from elbowroom.present.checking_model import (
     derived,
     is_asked,
@@ -18,14 +18,17 @@ from elbowroom.present.checking_model import (
     question_of,
     same_categories,
     same_file,
+    same_leaves,
     same_model,
 )
 from elbowroom.present.checking_none import report_none
 from elbowroom.present.files import load_model_file
 from elbowroom.present.findings import Finding, Outcome, Report, decide, not_checked
 from elbowroom.present.numbers import below, exact
+from elbowroom.present.outcomes import quoted
 from elbowroom.present.text import MOST_SPOKEN, claim_of, grid, outcome, rules_text, spoken, table_rows
 from elbowroom.present.unchecked import unchecked
+from elbowroom.problem.class_names import ClassNames
 from elbowroom.result import Certificate, Counterexample, Inadmissible, NoRegion, Region, Undecided, Verdict
 from elbowroom.result.own_words import with_missing
 from elbowroom.result.schema import read_answer
@@ -44,11 +47,23 @@ def check_region(
     finding."""
     answer = read_answer(region_path)
     model, digest = load_model_file(model_path, trust_pickle)
-    explainer = Explainer(model, answer.space)
+    return check_answer(answer, Explainer(model, answer.space), digest, model_path, any_model, time_limit)
+
+
+def check_answer(
+    answer: Region | NoRegion,
+    explainer: Explainer,
+    digest: str,
+    model_path: Path,
+    any_model: bool = False,
+    time_limit: float = 60.0,
+) -> Report:
+    """The same for an answer and a model that were read already."""
     if explainer.space.names != answer.space.names or not same_categories(answer, explainer):
         raise InputError(
             f"{model_path}: the model has other columns or categories than the region; it was made for another model"
         )
+    ClassNames.of(list(answer.labels.pairs), explainer.model.info)  # names of other classes are refused
     explainer = explainer.for_missing(answer.missing)
     findings = [Finding(True, "the file was not changed by accident: seal, checksum and bounds fit each other")]
     model_found = same_model(answer, explainer, any_model)
@@ -58,8 +73,15 @@ def check_region(
     is_it = is_asked(answer, explainer)
     findings += [*derived(answer, explainer, is_it), *_room(answer, explainer)]
     verdict = explainer.certify(answer, time_limit=time_limit)
-    findings += [_judged(answer, verdict), *_certificate(answer, explainer, verdict, is_it, time_limit)]
+    findings += [_judged(answer, verdict), *same_leaves(answer, explainer)]
+    if isinstance(verdict, Certificate) and verdict.further:
+        which = " and ".join(each.source for each in question_of(answer, explainer).conditions.further)
+        findings.append(Finding(True, f"proven again from the trees in the file: {which}"))
+    findings += [*_certificate(answer, explainer, verdict, is_it, time_limit)]
     findings += _sample(answer, explainer)
+    if answer.rounded is not None:
+        again, verdict = _rounded(answer.rounded, explainer, is_it, time_limit, verdict)
+        findings += again
     if PLAIN:
         text = "judged without compiled code: kernels ran as plain Python, and no kernel cache was read"
         findings.append(Finding(True, text, remark=True))
@@ -71,7 +93,7 @@ def _report(
     region: Region, explainer: Explainer, findings: list[Finding], model_found: Finding, verdict: Verdict
 ) -> Report:
     decided = decide(findings)
-    proven = f"at every point of the region the model {outcome(region.target)}"
+    proven = f"at every point of the region the model {outcome(region.target, region.labels)}"
     conclusion = {
         Outcome.VALID: f"Valid: {proven}.",
         Outcome.REFUTED: "Refuted: the file's claim does not hold for this model.",
@@ -89,11 +111,23 @@ def _report(
     return Report(tuple(findings), decided, conclusion, None, sentence, table)
 
 
+def _rounded(
+    region: Region, explainer: Explainer, is_it: bool, time_limit: float, other: Verdict
+) -> tuple[list[Finding], Verdict]:
+    """The region around the rounded centre, which is what is shown, has to hold as well; the verdict that decides is the
+    first one that is no certificate."""
+    verdict = explainer.certify(region, time_limit=time_limit)
+    found = [*_room(region, explainer), _judged(region, verdict)]
+    found += [*_certificate(region, explainer, verdict, is_it, time_limit, "rounded"), *_sample(region, explainer)]
+    told = [replace(finding, what=f"as rounded: {finding.what}") for finding in found]
+    return told, verdict if isinstance(other, Certificate) else other
+
+
 # ---- the room -------------------------------------------------------------------------------------------------------
 def _room(region: Region, explainer: Explainer) -> list[Finding]:
     """The certified set must be the room that the file says was asked for, around a centre that may be an answer."""
     problem = question_of(region, explainer)
-    broken = problem.why_inadmissible(region.body.center)
+    broken = problem.why_inadmissible(region.body.center) or problem.broken_in(region.body)
     if broken is not None:
         return [Finding(False, f"the centre may not be an answer: {broken}")]
     if not problem.is_room(region.body):
@@ -115,10 +149,18 @@ def _judged(region: Region, verdict: Verdict) -> Finding:
                 f"{named(name)} = {exact(value) if type(value) is float else quoted(value)}"
                 for name, value in point_of(region, verdict.point).items()
             )
+            if verdict.source:
+                where = "the centre" if verdict.at_center else "a point of the region"
+                if verdict.near_tie:
+                    return Finding(
+                        None, f"the judge could not decide: {verdict.source} is {NEAR_TIE} at {where}: {shown}"
+                    )
+                return Finding(False, f"refuted by {where}, where {verdict.source} does not hold: {shown}")
             if verdict.near_tie:
                 return Finding(None, f"the judge could not decide: a point is {NEAR_TIE}: {shown}")
             return Finding(
-                False, f"refuted by a point of the region that gets {spoken(verdict.label, region.target)}: {shown}"
+                False,
+                f"refuted by a point of the region that gets {spoken(verdict.label, region.target, region.labels)}: {shown}",
             )
         case Undecided():
             return Finding(None, f"the judge could not decide: {verdict.reason}")
@@ -129,7 +171,7 @@ def _judged(region: Region, verdict: Verdict) -> Finding:
 
 
 def _certificate(
-    region: Region, explainer: Explainer, verdict: Verdict, is_it: bool, time_limit: float
+    region: Region, explainer: Explainer, verdict: Verdict, is_it: bool, time_limit: float, where: str = "certificate"
 ) -> list[Finding]:
     """The margin and the words of the stored certificate, against those of the new one.
 
@@ -137,7 +179,7 @@ def _certificate(
     compute it exactly, so that a larger one is false. Other judges stop when a bound is good enough; there a larger one
     is refuted by the margin at the centre, or stays open.
     """
-    fields = ("certificate.margin", "certificate.method", "certificate.assumptions")
+    fields = tuple(f"{where}.{name}" for name in ("margin", "method", "assumptions"))
     if not is_it or not isinstance(verdict, Certificate):
         return [not_checked("margin, method and assumptions of the stored certificate", *fields)]
     stored, findings = region.certificate, []

@@ -8,11 +8,14 @@ import numpy as np
 
 from elbowroom.explainer import Explainer
 from elbowroom.importers.replay import values_agree
+from elbowroom.models import TreeEnsemble
 from elbowroom.numerics import Floats
 from elbowroom.present.findings import Finding, not_checked
 from elbowroom.present.text import spoken
 from elbowroom.problem import RecourseProblem
 from elbowroom.problem.labels import Category
+from elbowroom.problem.rules import OnLeaves
+from elbowroom.problem.rules.trees_json import same_trees
 from elbowroom.result import NoRegion, Region
 from elbowroom.result.own_words import plain_values
 
@@ -69,7 +72,8 @@ def derived(answer: Region | NoRegion, explainer: Explainer, is_it: bool) -> lis
             same = isinstance(answer.predicted, float) and bool(
                 values_agree(model, factual, np.array([answer.predicted]))[0]
             )
-    said, ours, fields = spoken(answer.predicted, answer.target), spoken(read, answer.target), ("predicted", "source")
+    said, ours = (spoken(label, answer.target, answer.labels) for label in (answer.predicted, read))
+    fields = ("predicted", "source")
     if not is_it:
         text = f"what the other model said of the factual ({said}; this one says {ours}), and its name"
         return [not_checked(text, *fields)]
@@ -107,6 +111,20 @@ def question_of(answer: Region | NoRegion, explainer: Explainer) -> RecourseProb
         answer.rules,
         allow_missing=bool(answer.missing),
     )
+
+
+def same_leaves(answer: Region | NoRegion, explainer: Explainer) -> list[Finding]:
+    """A rule about the leaves of the model must be about the leaves of this one."""
+    found = []
+    for rule in answer.rules:
+        if isinstance(rule, OnLeaves):
+            ours = explainer.for_missing(()).model
+            same = isinstance(ours, TreeEnsemble) and same_trees(ours, rule.votes)
+            text = (
+                "the leaves that a rule is about are the model's" if same else "a rule is about leaves of another model"
+            )
+            found.append(Finding(same, text))
+    return found
 
 
 def point_of(answer: Region | NoRegion, values: Floats) -> dict[str, Category]:

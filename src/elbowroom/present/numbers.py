@@ -9,6 +9,7 @@ triangle inequality.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
@@ -62,14 +63,18 @@ class ShownInterval:
     high: str
 
 
-def interval(low: float, center: float, high: float, whole: bool = False) -> ShownInterval:
-    """Round [low, high] inwards to a few digits more than its width needs, and the centre to the nearest step."""
+def interval(low: float, center: float, high: float, whole: bool = False, decimals: int | None = None) -> ShownInterval:
+    """Round [low, high] inwards to a few digits more than its width needs, and the centre to the nearest step; with no
+    more than ``decimals``, unless nothing is left then."""
     if whole or low == high:
         return ShownInterval(exact(low), exact(center), exact(high))
     width = Fraction(high) - Fraction(low)
-    step = _power_of_ten(width, DIGITS)
-    shown_low = _round(low, step, ROUND_CEILING)
-    shown_high = _round(high, step, ROUND_FLOOR)
+    finest = _power_of_ten(width, DIGITS)
+    step = finest if decimals is None else max(finest, Decimal(1).scaleb(-decimals))
+    shown_low, shown_high = _round(low, step, ROUND_CEILING), _round(high, step, ROUND_FLOOR)
+    while shown_low > shown_high and step > finest:  # as many digits as are needed, and no more
+        step /= 10
+        shown_low, shown_high = _round(low, step, ROUND_CEILING), _round(high, step, ROUND_FLOOR)
     shown_center = min(max(_round(center, step, ROUND_HALF_EVEN), shown_low), shown_high)
     return ShownInterval(show(shown_low), show(shown_center), show(shown_high))
 
@@ -85,8 +90,10 @@ class ShownRound:
     shrink: Fraction
 
 
-def round_body(body: Body) -> ShownRound:
-    """Rounded centre, shortened semi-axes and the extents of the shown set, per column that shares the budget."""
+def round_body(body: Body, decimals: Sequence[int | None] = ()) -> ShownRound:
+    """Rounded centre, shortened semi-axes and the extents of the shown set, per column that shares the budget; with no more
+    than the ``decimals`` of each column, where something is left then."""
+    least = {f: Decimal(1).scaleb(-d) for f, d in enumerate(decimals) if d is not None}
     columns = [int(f) for f in body.round_columns]
     share = math.ceil(length(body.shape, np.ones(len(columns))))  # how often the rounding of one column counts
     centers: dict[int, Decimal] = {}
@@ -103,6 +110,8 @@ def round_body(body: Body) -> ShownRound:
     reaches, lows, highs = {}, {}, {}
     for f in columns:
         reach = floor_digits(Fraction(float(body.axes[f])) * shrink, REACH_DIGITS)
+        if f in least:
+            reach = -_ceil(-Fraction(reach), least[f]) or reach
         reaches[f] = show(reach)
         center = centers[f]
         low = max(Fraction(center) - Fraction(reach), Fraction(float(body.lower[f])))
@@ -110,7 +119,7 @@ def round_body(body: Body) -> ShownRound:
         if body.whole[f]:
             lows[f], highs[f] = show(Decimal(math.ceil(low))), show(Decimal(math.floor(high)))
         else:
-            step = _power_of_ten(high - low, DIGITS) if high > low else Decimal(1)
+            step = max(_power_of_ten(high - low, DIGITS) if high > low else Decimal(1), least.get(f, Decimal(0)))
             lows[f] = show(min(_ceil(low, step), center))
             highs[f] = show(max(-_ceil(-high, step), center))
     return ShownRound({f: show(c) for f, c in centers.items()}, reaches, lows, highs, shrink)

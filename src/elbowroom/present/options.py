@@ -17,6 +17,14 @@ class RoomName(StrEnum):
     DIAMOND = "diamond"
 
 
+class OnName(StrEnum):
+    """Which features of a box have room."""
+
+    ALL = "all"
+    CHANGED = "changed"
+    KEPT = "kept"
+
+
 class NormName(StrEnum):
     """Norms on the command line."""
 
@@ -28,6 +36,7 @@ class NormName(StrEnum):
 class ScaleName(StrEnum):
     """What a radius of 1 means for a feature."""
 
+    USUAL = "usual"
     RANGE = "range"
     STD = "std"
     NONE = "none"
@@ -61,12 +70,16 @@ TrustPickle = Annotated[
     typer.Option("--trust-pickle", help="Load MODEL although a pickle can run any code. Only for files you trust."),
 ]
 Labels = Annotated[
-    list[str] | None, typer.Option("--label", help="A column of DATA that is not a feature, for example the label.")
+    list[str] | None,
+    typer.Option(
+        "--label", help="A column of DATA that is not a feature, or CLASS=NAME: what a class is called; repeat."
+    ),
 ]
 TimeLimit = Annotated[float, typer.Option("--time-limit", help="Seconds.", min=0.0)]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON on stdout and nothing else.")]
 Scale = Annotated[
-    ScaleName, typer.Option("--scale", help="Unit of radii and distances: each feature's range, std or 1.")
+    ScaleName,
+    typer.Option("--scale", help="Unit of radii and distances: each feature's usual range, whole range, std or 1."),
 ]
 Bounds = Annotated[BoundsName, typer.Option("--bounds", help="Keep features within the data, or leave them open.")]
 Immutable = Annotated[list[str] | None, typer.Option(help="A column that cannot change; repeat.")]
@@ -75,6 +88,20 @@ Decreasing = Annotated[list[str] | None, typer.Option(help="A column that may on
 Integer = Annotated[list[str] | None, typer.Option(help="A column of whole numbers; repeat.")]
 OneHot = Annotated[
     list[str] | None, typer.Option(help="A one-hot group: NAME (all columns NAME_...) or NAME=column,column; repeat.")
+]
+Radii = Annotated[
+    list[str] | None,
+    typer.Option(help="0.05 (in units of --scale), or NAME=2000 in raw units, repeated. Default 0.05."),
+]
+Widen = Annotated[
+    bool, typer.Option("--widen", help="Then grow the box to the widest certified intervals (--room box only).")
+]
+Categories = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--categories",
+        help="Categories inside the room: NAME=any, or NAME=CATEGORY,CATEGORY; repeat. Default: the answer's own.",
+    ),
 ]
 WantedClass = Annotated[str | None, typer.Option(help="The wanted class; default: the other one of two.")]
 Probability = Annotated[float | None, typer.Option(help="At least this probability of the wanted class.")]
@@ -86,8 +113,26 @@ MostValue = Annotated[
 ]
 Closest = Annotated[NormName, typer.Option(help="What closest means.")]
 MostChanges = Annotated[int | None, typer.Option(help="At most this many features may change.", min=0)]
+PreferFew = Annotated[
+    float | None,
+    typer.Option(help="Fewest changes within this share of the closest: 0.05 for 5 %.", min=0.0),
+]
+OnColumns = Annotated[
+    OnName, typer.Option("--on", help="Room in all features, in those that change, or in those that stay (boxes only).")
+]
+RuleTexts = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--rule",
+        help='Such as "worst radius >= mean radius", "amount in steps of 100", "term in 12,24,36" (see the guide); repeat.',
+    ),
+]
 Seed = Annotated[int, typer.Option(help="Fixes every random choice.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print only the sentence; no progress.")]
+WhyNone = Annotated[
+    bool,
+    typer.Option("--why-not/--no-why-not", help="If none exists, say what rules it out, in the time that is left."),
+]
 LargeTable = Annotated[
     bool, typer.Option("--large-table", help="Read DATA whatever its size (see the limits in the guide).")
 ]

@@ -29,6 +29,7 @@ class Kind(Enum):
     PAGE = "a page written by elbowroom"
     PICTURE = "a picture drawn by elbowroom"
     MODEL = "a model"
+    TABLE = "a table of answers written by elbowroom"
 
     def is_own(self, head: bytes, tail: bytes) -> bool:
         """Is a file with this beginning and this end an earlier one of the same kind? Models carry no mark."""
@@ -41,6 +42,8 @@ class Kind(Enum):
             case Kind.PICTURE:
                 drawn = head.startswith((b"\x89PNG", b"%PDF", b"<?xml"))
                 return drawn and GENERATOR.encode() in head + tail
+            case Kind.TABLE:
+                return b"lower_bound" in head + tail and b"has_to_change" in head + tail
             case Kind.MODEL:
                 return False
 

@@ -1,4 +1,5 @@
-"""The picture of a region: one row per changed feature, with the value now, the centre and the certified interval."""
+"""The picture of a region: one row per feature that has to change, with the value now, the centre and the certified
+interval; below, how many others have to be kept, or do not matter."""
 
 from __future__ import annotations
 
@@ -26,8 +27,8 @@ PLAIN: Final[dict[str, Any]] = {"parse_math": False, "usetex": False}  # a dolla
 
 
 def drawn_lines(account: Account) -> tuple[Line, ...]:
-    """Changed features; if nothing has to change, those that have room."""
-    chosen = account.changed or tuple(line for line in account.lines if line.moving) or account.lines
+    """Features that have to change; if none does, those that have room."""
+    chosen = account.changing or tuple(line for line in account.lines if line.moving) or account.lines
     return chosen[:MOST_ROWS]
 
 
@@ -59,7 +60,8 @@ def plot_region(region: Region, ax: Axes | None = None) -> Axes:
     for side in ("top", "right", "bottom", "left"):
         ax.spines[side].set_visible(False)
     place = f"Inside the {account.shape.value} (blue: its extent)" if account.is_round else "Anywhere in the blue"
-    title = f"The model said {spoken(region.predicted, region.target)}. {place}, it {outcome(region.target)}."
+    said, then = spoken(region.predicted, region.target, region.labels), outcome(region.target, region.labels)
+    title = f"The model said {said}. {place}, it {then}."
     ax.set_title(fill(visible(title), 78), loc="left", fontsize=11.5, color=INK, pad=26, **PLAIN)
     _legend(ax)
     ax.set_xlabel(_footnote(account, lines), fontsize=8.5, color=QUIET, loc="left", **PLAIN)
@@ -136,13 +138,22 @@ def _legend(ax: Axes) -> None:
 
 def _footnote(account: Account, lines: tuple[Line, ...]) -> str:
     rest = [line for line in account.lines if line not in lines]
-    roomy = sum(line.moving for line in rest)
-    parts = []
-    if roomy:
-        parts.append(f"{roomy} more {'feature has' if roomy == 1 else 'features have'} room as well (see the table).")
-    if len(rest) > roomy:
-        fixed = len(rest) - roomy
-        parts.append(f"{fixed} {'feature stays as it is' if fixed == 1 else 'features stay as they are'}.")
+    still = sum(line.is_still for line in rest)
+    counts = [
+        (sum(line.has_to_change for line in rest), "more has to change", "more have to change"),
+        (
+            sum(line in account.staying for line in rest) - still,
+            "must stay within its range",
+            "must stay within theirs",
+        ),
+        (still, "stays as it is", "stay as they are"),
+        (sum(line in account.free for line in rest), "does not matter", "do not matter"),
+    ]
+    parts = [
+        f"{count} {'feature' if count == 1 else 'features'} {one if count == 1 else many}."
+        for count, one, many in counts
+        if count
+    ]
     if account.is_round:
         parts.append(round_note(account))
     parts.append("Each row runs over its own range.")

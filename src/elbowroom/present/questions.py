@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
 import pandas as pd
 
 from elbowroom.errors import InputError
@@ -15,12 +16,13 @@ from elbowroom.importers import categorical_of, columns_of
 from elbowroom.models import ModelInfo
 from elbowroom.present.files import feature_columns, load_model_file
 from elbowroom.present.numbers import about, below
+from elbowroom.present.rule_text import parse_rule
 from elbowroom.present.tables import load_table
 from elbowroom.present.text import outcome
 from elbowroom.problem import AtMost, Room, Rule, Shape, Space, Target
 from elbowroom.problem.labels import Category
 from elbowroom.problem.learning import labels_of
-from elbowroom.problem.rooms import room_of
+from elbowroom.problem.rooms import Box, room_of
 from elbowroom.result import NoRegion, RadiusResult, Region
 from elbowroom.result.own_words import plain_values
 from elbowroom.result.question_json import label_out
@@ -58,7 +60,7 @@ def read_question(
     trust_pickle: bool,
     large_table: bool = False,
     reference: Path | None = None,
-    scale: Literal["range", "std", "none"],
+    scale: Literal["usual", "range", "std", "none"],
     bounds: Literal["data", "none"],
     labels: Sequence[str] | None = None,
     immutable: Sequence[str] | None = None,
@@ -67,18 +69,44 @@ def read_question(
     integer: Sequence[str] | None = None,
     one_hot: Sequence[str] | None = None,
 ) -> Question:
-    """Load both files, describe the features and read the model. None: the option was not given. Kinds, bounds, scales and
-    categories are those of the ``reference`` table, or else of the data."""
+    """Both files, and one row of the table; see `read_table`."""
+    explainer, asked, model_file = read_table(
+        model_path, data_path, trust_pickle=trust_pickle, large_table=large_table, reference=reference, scale=scale,
+        bounds=bounds, labels=labels, immutable=immutable, increasing=increasing, decreasing=decreasing,
+        integer=integer, one_hot=one_hot, last_row=row,
+    )  # fmt: skip
+    return Question(explainer, asked.iloc[[row]], model_file)
+
+
+def read_table(
+    model_path: Path,
+    data_path: Path,
+    *,
+    trust_pickle: bool,
+    large_table: bool = False,
+    reference: Path | None = None,
+    scale: Literal["usual", "range", "std", "none"],
+    bounds: Literal["data", "none"],
+    labels: Sequence[str] | None = None,
+    immutable: Sequence[str] | None = None,
+    increasing: Sequence[str] | None = None,
+    decreasing: Sequence[str] | None = None,
+    integer: Sequence[str] | None = None,
+    one_hot: Sequence[str] | None = None,
+    last_row: int = 0,
+) -> tuple[Explainer, pd.DataFrame, str]:
+    """Load both files, describe the features and read the model: the explainer, the columns of the model in the whole
+    table, and the digest of the model's file. None: the option was not given. Kinds, bounds, scales and categories are
+    those of the ``reference`` table, or else of the data."""
     model, model_file = load_model_file(model_path, trust_pickle)
     table = load_table(data_path, large=large_table)
-    if row >= len(table):
-        raise InputError(f"--row {row}: {data_path} has {len(table)} rows; the last one is {len(table) - 1}")
+    if last_row >= len(table):
+        raise InputError(f"--row {last_row}: {data_path} has {len(table)} rows; the last one is {len(table) - 1}")
     learnt = table if reference is None else load_table(reference, large=large_table)
+    labels, called = parse_labels(labels or [], [*map(str, table.columns), *map(str, learnt.columns)])
     names = columns_of(model, _categories_in(learnt)).as_written(learnt.columns)
-    frame = feature_columns(learnt, names, labels or [], reference or data_path)
-    asked = feature_columns(
-        table, names, [name for name in labels or [] if name in set(map(str, table.columns))], data_path
-    )
+    frame = feature_columns(learnt, names, labels, reference or data_path)
+    asked = feature_columns(table, names, [name for name in labels if name in set(map(str, table.columns))], data_path)
     space = Space.from_frame(
         frame,
         categorical=[str(frame.columns[j]) for j in categorical_of(model)],
@@ -90,7 +118,10 @@ def read_question(
         scale=scale,
         bounds=bounds,
     )
-    return Question(Explainer(model, space), asked.iloc[[row]], model_file)
+    explainer = Explainer(model, space)
+    if called:
+        explainer = Explainer(model, space, labels=by_class(called, explainer.model.info))
+    return explainer, asked, model_file
 
 
 def _categories_in(table: pd.DataFrame) -> dict[str, tuple[Category, ...]]:
@@ -103,6 +134,33 @@ def _categories_in(table: pd.DataFrame) -> dict[str, tuple[Category, ...]]:
     return {str(name): labels_of(table[name], str(name)) for name in text if table[name].notna().any()}
 
 
+def parse_labels(texts: Sequence[str], columns: Sequence[str]) -> tuple[list[str], dict[str, str]]:
+    """--label NAME, a column to leave out, and --label CLASS=NAME, what a class is called."""
+    named = [text for text in texts if "=" in text and text not in columns]
+    called: dict[str, str] = {}
+    for text in named:
+        label, _, name = text.partition("=")
+        if label in called:
+            raise InputError(f"--label {text!r}: the class {label!r} is named twice")
+        called[label] = name
+    return [text for text in texts if text not in named], called
+
+
+def by_class(called: Mapping[str, str], info: ModelInfo) -> dict[Any, str]:
+    """The names of classes by the classes themselves."""
+    names: dict[Any, str] = {}
+    for text, name in called.items():
+        found = [label for label in info.classes if str(label) == text]
+        if len(found) != 1:
+            trouble = "is not a class of the model" if not found else "could be more than one class"
+            raise InputError(
+                f"--label {text + '=' + name!r}: {text!r} {trouble}, nor is it a column of the table; the classes are "
+                f"{listed(info.classes)}"
+            )
+        names[found[0]] = name
+    return names
+
+
 def parse_group(text: str, frame: pd.DataFrame) -> tuple[str, tuple[str, ...]]:
     """housing=own,rent or housing (all columns that start with housing_)."""
     name, equals, listed = text.partition("=")
@@ -113,11 +171,20 @@ def parse_group(text: str, frame: pd.DataFrame) -> tuple[str, tuple[str, ...]]:
     return name, members
 
 
-def parse_room(shape: str, radii: Sequence[str]) -> Room:
-    """One plain number, or NAME=number for single features."""
+def parse_room(shape: str, radii: Sequence[str], on: str = "all") -> Room:
+    """One plain number, or NAME=number for single features; boxes may have room on some features only."""
     kind = room_of(Shape(shape))
+    radius = _radius(radii)
+    if on == "all":
+        return kind(radius)
+    if not issubclass(kind, Box):
+        raise InputError(f"--on {on}: only boxes have room on some features; use --room box")
+    return kind(radius, on=on)
+
+
+def _radius(radii: Sequence[str]) -> float | dict[str, float]:
     if len(radii) == 1 and "=" not in radii[0]:
-        return kind(_number(radii[0], "--radius"))
+        return _number(radii[0], "--radius")
     widths = {}
     for text in radii:
         name, equals, width = text.rpartition("=")
@@ -126,7 +193,7 @@ def parse_room(shape: str, radii: Sequence[str]) -> Room:
         if name in widths:
             raise InputError(f"--radius {name}: given twice; give each feature one radius")
         widths[name] = _number(width, f"--radius {name}")
-    return kind(widths)
+    return widths
 
 
 def parse_target(
@@ -161,8 +228,8 @@ def parse_target(
     return Target(found[0], probability)
 
 
-def parse_rules(at_most: int | None) -> tuple[Rule, ...]:
-    return () if at_most is None else (AtMost(at_most),)
+def parse_rules(at_most: int | None, texts: Sequence[str] | None, space: Space) -> tuple[Rule, ...]:
+    return (*(() if at_most is None else (AtMost(at_most),)), *(parse_rule(text, space) for text in texts or ()))
 
 
 def radius_text(found: RadiusResult, question: Question, wanted: Target | None = None) -> str:
@@ -179,7 +246,8 @@ def radius_text(found: RadiusResult, question: Question, wanted: Target | None =
         other = "another class" if wanted is None else "a value that is not wanted"
         what = f"a point {NEAR_TIE}" if found.near_tie else other
         end = f"some room of radius {about(found.upper)} contains {what}"
-    here = f"says {named(asked)}" if wanted is None else outcome(wanted)
+    asked = asked.item() if isinstance(asked, np.generic) else asked
+    here = f"says {named(question.explainer.labels(asked))}" if wanted is None else outcome(wanted)
     return (
         f"The model {here} here, and everywhere in a {room} of radius {below(found.lower, 6)} around the row "
         f"(in units of each feature's scale); {end}. {found.seconds:.2g} s."

@@ -4,26 +4,33 @@ from __future__ import annotations
 
 import math
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
-from elbowroom.present.account import account_of, quoted
+from elbowroom.present.account import Account, account_of
+from elbowroom.present.few import few_text
 from elbowroom.present.numbers import about, below, percent_up
+from elbowroom.present.outcomes import quoted
 from elbowroom.present.text import (
     ROUNDING_GAP,
     certificate_line,
     joined,
+    measured,
     no_region_sentence,
     outcome,
     range_heading,
     round_note,
+    rounding_line,
     rules_text,
     sentence_of,
     spoken,
     status_line,
     status_text,
 )
+from elbowroom.present.why_not import instead_of, reasons_of
+from elbowroom.problem.on import On
 from elbowroom.problem.rooms import Ball, Box, Diamond, Room
 from elbowroom.result.region import NoRegion, Region
+from elbowroom.result.why_not import WhyNot
 from elbowroom.version import __version__
 from elbowroom.visible import named, visible
 
@@ -32,7 +39,7 @@ if TYPE_CHECKING:
 
 
 @cache
-def _templates() -> Environment:
+def templates() -> Environment:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
@@ -59,16 +66,17 @@ def fragment(region: Region) -> str:
 
 def _render(template: str, region: Region) -> str:
     account = account_of(region)
-    ordered = [*account.changed, *account.kept]
-    return _templates().get_template(template).render(
-        title=f"Region: the model {outcome(region.target)}",
+    ordered = account.ordered
+    return templates().get_template(template).render(
+        title=f"Region: the model {outcome(region.target, region.labels)}",
         sentence=sentence_of(account),
         status=_upper(status_text(region)),
-        told=[line for line in ordered if line.changed or line.moving],
-        still=[line for line in ordered if not (line.changed or line.moving)],
+        told=[line for line in ordered if not line.is_still],
+        still=[line for line in ordered if line.is_still],
         round_note=round_note(account),
         range_heading=_upper(range_heading(account)),
-        closeness=_closeness(region),
+        closeness=_closeness(account),
+        measure=" ".join(filter(None, [rounding_line(account), measured(account)])),
         certificate=_certificate(region),
         status_line=status_line(region),
         certificate_line=certificate_line(region),
@@ -76,14 +84,17 @@ def _render(template: str, region: Region) -> str:
     )  # fmt: skip
 
 
-def _closeness(region: Region) -> list[tuple[str, str]]:
+def _closeness(account: Account) -> list[tuple[str, str]]:
+    region = account.region
     return [
-        ("Distance", f"{about(region.distance)} ({region.metric.value}, in units of each feature's scale)"),
+        ("Distance", f"{about(region.distance)} ({region.metric.value}). {measured(account)}"),
+        *([("As shown", text)] if (text := rounding_line(account)) else []),
         ("Proven lower bound", below(region.lower_bound, 6)),
         ("Gap", f"at most {percent_up(region.gap)}" if region.gap > ROUNDING_GAP else "none beyond rounding"),
+        *([("Few changes", _upper(few_text(region.few)))] if region.few is not None else []),
         ("Room asked for", room_text(region.room)),
         ("Rules", rules_text(region)),
-        ("Model said", spoken(region.predicted, region.target)),
+        ("Model said", spoken(region.predicted, region.target, region.labels)),
         ("Model read", region.source or "unknown"),
         ("Search", f"{region.method}, {region.seconds:.2g} s"),
         *_origin(region),
@@ -108,7 +119,7 @@ def _origin(answer: Region | NoRegion) -> list[tuple[str, str]]:
 def _certificate(region: Region) -> list[tuple[str, str]]:
     c = region.certificate
     rows = [
-        ("Claim", f"for every point, the model {outcome(c.target)}"),
+        ("Claim", f"for every point, the model {outcome(c.target, region.labels)}"),
         ("Proven by", c.method),
         ("Margin", f"at least {below(c.margin, 4)} above what the model's rounding needs"),
         ("Model fingerprint", c.fingerprint),
@@ -121,7 +132,21 @@ def _certificate(region: Region) -> list[tuple[str, str]]:
 
 def room_text(room: Room) -> str:
     """The room in words."""
-    return _shape_text(room) + _freedom_text(room)
+    return _shape_text(room) + _on_text(room) + _freedom_text(room)
+
+
+def _on_text(room: Room) -> str:
+    """, only in features that change."""
+    on = On.parse(room.on) if isinstance(room, Box) else On.ALL
+    match on:
+        case On.ALL:
+            return ""
+        case On.CHANGED:
+            return ", only in features that change"
+        case On.KEPT:
+            return ", only in features that stay as they are"
+        case _:
+            assert_never(on)
 
 
 def _freedom_text(room: Room) -> str:
@@ -146,23 +171,34 @@ def _shape_text(room: Room) -> str:
     return f"a {kind}"
 
 
-def no_region_page(answer: NoRegion) -> str:
+def no_region_page(answer: NoRegion, why: WhyNot | None = None) -> str:
+    """What was asked and that nothing answers it; with ``why``, what rules it out and what would have an answer."""
     facts = [
-        ("Wanted", f"the model {outcome(answer.target)}" if not answer.target.names_nothing else "another class"),
+        (
+            "Wanted",
+            "another class" if answer.target.names_nothing else f"the model {outcome(answer.target, answer.labels)}",
+        ),
         ("Room", room_text(answer.room)),
         ("Rules", rules_text(answer)),
         ("Distance", answer.metric.value),
         ("Proven lower bound", below(answer.lower_bound, 6)),
-        ("Model said", spoken(answer.predicted, answer.target) if answer.predicted is not None else "unknown"),
+        (
+            "Model said",
+            "unknown" if answer.predicted is None else spoken(answer.predicted, answer.target, answer.labels),
+        ),
         ("Model read", answer.source or "unknown"),
         ("Search", f"{answer.method}, {answer.seconds:.2g} s"),
         *_origin(answer),
     ]
-    return _templates().get_template("no_region.html.j2").render(
+    return templates().get_template("no_region.html.j2").render(
         title="No region",
         sentence=no_region_sentence(answer),
         status=_upper(status_text(answer)),
         facts=facts,
+        why="" if why is None else reasons_of(why),
+        blocking=[] if why is None else [_upper(visible(part.words)) for part in why.blocking],
+        instead="" if why is None else instead_of(why),
+        nearest=[] if why is None else [(_upper(visible(f"if {near.words}")), near) for near in why.nearest],
         version=__version__,
     )  # fmt: skip
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import IO, Any, Final, Literal, cast
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -92,6 +92,9 @@ class Screen:
     def bar(self, seconds: float) -> Bar:
         return Bar(self, seconds)
 
+    def counter(self, what: str, enabled: bool = True) -> Counter:
+        return Counter(self, what, enabled and self.is_terminal)
+
     def _text(self, part: str | Styled) -> Text:
         styled = part if isinstance(part, Styled) else Styled(part)
         return Text(self.plain(styled.words), styled.style)
@@ -124,6 +127,36 @@ class Bar:
 
     def stop(self) -> None:
         self._progress.stop()
+
+
+class Counter:
+    """A bar over a number of things, with their rate and the time that is left; hand it to ``on_progress``."""
+
+    def __init__(self, screen: Screen, what: str, enabled: bool) -> None:
+        self._enabled = enabled
+        self._progress = Progress(
+            TextColumn("{task.description}", markup=False),
+            BarColumn(bar_width=24),
+            TextColumn("{task.completed:,.0f} of {task.total:,.0f} " + what, markup=False),
+            TimeElapsedColumn(),
+            TimeRemainingColumn(),
+            console=screen._console,
+            transient=True,
+        )
+        self._task: TaskID = self._progress.add_task("", total=1)
+
+    def __enter__(self) -> Counter:
+        if self._enabled:
+            self._progress.start()
+        return self
+
+    def __call__(self, step: Any) -> None:
+        rate = f"{step.rate:,.1f} per second" if step.rate else ""
+        self._progress.update(self._task, total=step.total, completed=step.done, description=rate)
+
+    def __exit__(self, *_: object) -> None:
+        if self._enabled:
+            self._progress.stop()
 
 
 def stdout() -> Screen:

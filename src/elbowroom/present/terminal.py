@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from elbowroom.present.account import account_of
+from elbowroom.present.few import few_line
+from elbowroom.present.outputs import Output
 from elbowroom.present.screen import Column, Screen, Styled
-from elbowroom.present.text import certificate_line, round_note, sentence_of, status_line, table_rows
+from elbowroom.present.text import (
+    certificate_line,
+    measured,
+    round_note,
+    rounding_line,
+    sentence_of,
+    status_line,
+    table_rows,
+)
 from elbowroom.result.region import NoRegion, Region
+from elbowroom.result.status import Status
+from elbowroom.result.why_not import WhyNot
 
 
 def show_answer(screen: Screen, answer: Region | NoRegion, quiet: bool = False) -> None:
@@ -30,7 +44,21 @@ def show_answer(screen: Screen, answer: Region | NoRegion, quiet: bool = False) 
     if account.is_round:
         screen.line(round_note(account))
     screen.line(status_line(answer))
+    if answer.few is not None:
+        screen.line(few_line(answer))
+    if rounded := rounding_line(account):
+        screen.line(rounded)
+    screen.line(measured(account), style="dim")
     screen.line(certificate_line(answer), style="dim")
+
+
+def show_why_not(screen: Screen, answer: Region | NoRegion, time_limit: float) -> WhyNot | None:
+    """What rules an answer out, found in what is left of the time; None if nothing is ruled out."""
+    if not isinstance(answer, NoRegion) or answer.status is not Status.NONE_EXISTS:
+        return None
+    why = answer.why_not(time_limit=max(time_limit - answer.seconds, 0.0))
+    screen.lines(str(why))
+    return why
 
 
 def _styled(mark: str, name: str, now: str, center: str, inside: str, note: str) -> tuple[str | Styled, ...]:
@@ -42,3 +70,30 @@ def _styled(mark: str, name: str, now: str, center: str, inside: str, note: str)
         Styled(inside, "bold cyan" if mark else "cyan"),
         Styled(note, "dim"),
     )
+
+
+def deliver(
+    screen: Screen,
+    answer: Region | NoRegion,
+    files: Mapping[str, Output],
+    time_limit: float,
+    *,
+    widen: bool,
+    as_json: bool,
+    quiet: bool,
+    with_why: bool,
+) -> None:
+    """Show the answer, widened if that was asked for, with what rules a region out, and write the files."""
+    widening = answer.widen(time_limit=time_limit) if widen and isinstance(answer, Region) else None
+    shown = answer if widening is None else widening.region
+    if as_json:
+        screen.json(shown.to_json())
+    else:
+        show_answer(screen, shown, quiet)
+        if widening is not None:
+            screen.line(widening.proof(), wrap=False)
+    why = show_why_not(screen, answer, time_limit) if with_why else None
+    if "--output" in files:
+        files["--output"].write(shown.to_json())
+    if "--html" in files:
+        files["--html"].write((why or shown).to_html())

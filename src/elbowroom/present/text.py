@@ -1,4 +1,4 @@
-"""A region in words: the sentence, the table and the lines on proof, as plain text."""
+"""A region in words: the table and the lines on proof, as plain text. `sentence` has the sentence."""
 
 from __future__ import annotations
 
@@ -6,159 +6,26 @@ import math
 from collections.abc import Sequence
 from typing import Final, assert_never
 
-from elbowroom.present.account import Account, Line, Sort, account_of, quoted
-from elbowroom.present.numbers import about, below, exact, percent, percent_up
+from elbowroom.present.account import Account, account_of
+from elbowroom.present.few import few_line
+from elbowroom.present.measures import measure_line
+from elbowroom.present.numbers import about, below, percent, percent_up
+from elbowroom.present.outcomes import joined as joined
+from elbowroom.present.outcomes import outcome as outcome
+from elbowroom.present.outcomes import spoken as spoken
+from elbowroom.present.sentence import MOST_SPOKEN as MOST_SPOKEN
+from elbowroom.present.sentence import claim_of as claim_of
+from elbowroom.present.sentence import sentence as sentence
+from elbowroom.present.sentence import sentence_of as sentence_of
 from elbowroom.problem.shapes import NO_BUDGET, Shape
-from elbowroom.problem.target import Target
 from elbowroom.result.region import NoRegion, Region
+from elbowroom.result.standing import Standing
 from elbowroom.result.status import NEAR_TIE, Status
 from elbowroom.visible import message, named, visible
 
 ROUNDING_GAP: Final = 1e-9  # relative; smaller gaps come from floating point, not from the search
-MOST_SPOKEN: Final = 3  # this many unchanged features are named one by one; more are summed up
-MOST_CHANGED: Final = 10  # this many changed features are named; a sentence with more cannot be read
+HAS_TO_CHANGE: Final = Standing.HAS_TO_CHANGE
 MOST_ROWS: Final = 60  # of a printed table; region.intervals and the page have them all
-
-
-# ---- the sentence ---------------------------------------------------------------------------------------------------
-def sentence(region: Region) -> str:
-    """What the model said, what may be the case instead, and what it says then."""
-    return sentence_of(account_of(region))
-
-
-def sentence_of(account: Account) -> str:
-    region = account.region
-    said = f"The model said {spoken(region.predicted, region.target)}. "
-    if not account.changed:
-        said += "Nothing has to change. "
-    return said + claim_of(account)
-
-
-def claim_of(account: Account) -> str:
-    """What is proven of every point of the region."""
-    return (
-        f"If {joined(_conditions(account)) or 'everything stays as it is'}, the model {outcome(account.region.target)}."
-    )
-
-
-def outcome(target: Target) -> str:
-    """predicts 'approved' (with a probability of at least 70 %); predicts at least 1,000."""
-    if target.values is not None:
-        low, high = (None if end is None else exact(end) for end in (target.at_least, target.at_most))
-        if low is not None and high is not None:
-            return f"predicts {low}" if low == high else f"predicts between {low} and {high}"
-        return f"predicts at most {high}" if low is None else f"predicts at least {low}"
-    if target.probability is None:
-        return f"predicts {quoted(target.label)}"
-    share = percent(target.probability)
-    if target.probability > 0.5:  # at one half another label may win the tie
-        return f"predicts {quoted(target.label)} with a probability of at least {share}"
-    return f"gives {quoted(target.label)} a probability of at least {share}"
-
-
-def spoken(said: object, target: Target) -> str:
-    """What the model says: a class as `quoted`, a regressor's value as a number that claims nothing beyond its digits."""
-    return quoted(said) if target.values is None or not isinstance(said, float) else about(said)
-
-
-def joined(parts: Sequence[str], last: str = "and") -> str:
-    """a; a and b; a, b and c."""
-    if len(parts) <= 1:
-        return "".join(parts)
-    return f"{', '.join(parts[:-1])} {last} {parts[-1]}"
-
-
-def _conditions(account: Account) -> list[str]:
-    if account.is_round:
-        shared = [line for line in account.lines if line.reach]
-        alone = [line for line in account.lines if not line.reach]
-        parts = _changed([line for line in alone if line.changed])
-        parts += _kept([line for line in alone if not line.changed], others=True)
-        return [*parts, _round_phrase(account, shared)]
-    return _changed(account.changed) + _kept(account.kept, bool(account.changed))
-
-
-def _changed(lines: Sequence[Line]) -> list[str]:
-    parts = [_phrase(line) for line in lines[:MOST_CHANGED]]
-    if len(lines) > MOST_CHANGED:
-        parts.append(f"{len(lines) - MOST_CHANGED} more features change as in the table")
-    return parts
-
-
-def _kept(lines: Sequence[Line], others: bool) -> list[str]:
-    """Unchanged features: named if few, else summed up; those that have room are never called unchanged."""
-    roomy = [line for line in lines if line.moving]
-    still = [line for line in lines if not (line.moving or line.absent)]
-    parts = []
-    if len(roomy) <= MOST_SPOKEN:
-        parts += [_phrase(line) for line in roomy]
-    else:
-        parts.append(f"{len(roomy)}{' other' if others else ''} features each lie within the range of the table")
-    if len(still) <= MOST_SPOKEN:
-        parts += [_phrase(line) for line in still]
-    elif others or roomy:
-        parts.append("everything else stays as it is")
-    else:
-        parts.append("everything stays as it is")
-    if not (parts or others):  # nothing but what is missing: everything stays as it is
-        return parts
-    return parts + _absent([line.name for line in lines if line.absent])
-
-
-def _absent(names: Sequence[str]) -> list[str]:
-    """What the row lacks is part of the promise: it holds for rows that lack it, too."""
-    if not names:
-        return []
-    if len(names) > MOST_SPOKEN:
-        return [f"the {len(names)} numbers that are missing stay so"]
-    return [f"{joined(names)} {'stays' if len(names) == 1 else 'stay'} missing"]
-
-
-def _phrase(line: Line) -> str:
-    """One feature as a condition."""
-    factual, center = (line.with_unit(text) for text in (line.factual, line.center))
-    if line.said is not None:
-        factual, center = line.said.factual, line.said.center
-    was = "" if not line.changed else f" (now {factual})"
-    if line.changed and not line.factual_inside:
-        was = f" instead of {factual}"
-    if line.moving:
-        return f"{line.name} is {_range(line)}{was}"
-    if line.changed:
-        verb = "becomes" if line.sort in (Sort.CATEGORY, Sort.YES_NO) else "is"
-        return f"{line.name} {verb} {center}{was}"
-    return f"{line.name} stays {center}"
-
-
-def _range(line: Line) -> str:
-    match line.sort:
-        case Sort.CATEGORY:
-            return joined(line.choices if line.said is None else line.said.choices, "or")
-        case Sort.YES_NO:
-            return "yes or no"
-        case Sort.NUMBER | Sort.WHOLE:
-            return line.open_text or f"anywhere between {line.low} and {line.with_unit(line.high)}"
-
-
-def _round_phrase(account: Account, shared: Sequence[Line]) -> str:
-    """together duration (14 ± 3 months) and amount (1,200 ± 80 DM) lie within a ball of radius r around these values."""
-    shape = account.shape.value
-    size = ""
-    if account.radius:
-        size = f" of radius {account.radius}" + (
-            "" if account.scales_are_one else " (in units of each feature's scale)"
-        )
-    changed = [line for line in shared if line.changed]
-    spoken = changed[:MOST_CHANGED]
-    rest = [line for line in shared if line not in spoken]
-    if len(rest) <= MOST_SPOKEN:
-        spoken, rest = [*spoken, *rest], []
-    named = [f"{line.name} ({line.with_unit(f'{line.center} ± {line.reach}')})" for line in spoken]
-    if rest:
-        named.append(f"{len(rest)}{' other' if spoken else ''} features (as in the table)")
-    if len(shared) == 1:
-        return f"{named[0]} lies within its range"
-    return f"together {joined(named)} lie within a {shape}{size} around these values"
 
 
 # ---- the rules -------------------------------------------------------------------------------------------------------
@@ -269,15 +136,15 @@ def range_heading(account: Account) -> str:
 
 # ---- the table ------------------------------------------------------------------------------------------------------
 def table_rows(account: Account, only_relevant: bool = False) -> list[tuple[str, ...]]:
-    """Header and rows. ``only_relevant``: leave out what neither changes nor has room."""
+    """Header and rows: what has to change (→) first, then what has to be kept, then what does not matter.
+    ``only_relevant``: leave out what stays as it is."""
     rows: list[tuple[str, ...]] = [("", "feature", "now", "centre", range_heading(account), "")]
-    for line in [*account.changed, *account.kept]:
-        if only_relevant and not (line.changed or line.moving):
+    for line in account.ordered:
+        if only_relevant and line.is_still:
             continue
         center = line.center + (f" ± {line.reach}" if line.reach else "")
-        rows.append(
-            ("→" if line.changed else "", line.name, line.with_unit(line.factual), center, line.range_text, line.note)
-        )
+        mark = "→" if line.has_to_change else ""
+        rows.append((mark, line.name, line.with_unit(line.factual), center, line.range_text, line.remark))
     return rows
 
 
@@ -308,7 +175,28 @@ def full_text(region: Region) -> str:
         parts.append(f"{hidden} {noun}.")
     if account.is_round:
         parts.append(round_note(account))
-    return "\n".join([*parts, status_line(region), certificate_line(region)])
+    few = few_line(region) if region.few is not None else ""
+    lines = [status_line(region), few, rounding_line(account), measured(account), certificate_line(region)]
+    return "\n".join([*parts, *filter(None, lines)])
+
+
+def rounding_line(account: Account) -> str:
+    """What rounding costs, where the region that is shown is not the closest one itself."""
+    if account.shown is account.region:
+        return ""
+    return (
+        "Numbers are rounded to the decimals of the data, and certified as they are shown: "
+        f"distance {about(account.shown.distance, 4)}; the closest region itself is at {about(account.region.distance, 4)}."
+    )
+
+
+def measured(account: Account) -> str:
+    """What a distance means here; the example is a feature that has to change."""
+    region = account.region
+    moved = [
+        name for name, kind in zip(region.space.names, region.standings.columns, strict=True) if kind is HAS_TO_CHANGE
+    ]
+    return measure_line(region.space, tuple(moved))
 
 
 def _cut(rows: Sequence[Sequence[str]]) -> list[str]:
@@ -320,7 +208,7 @@ def _cut(rows: Sequence[Sequence[str]]) -> list[str]:
 def no_region_sentence(answer: NoRegion) -> str:
     """Why there is no region, and what is known nevertheless."""
     reason = message(answer.reason.rstrip("."))
-    conditions = [] if answer.target.names_nothing else [f"the model {outcome(answer.target)}"]
+    conditions = [] if answer.target.names_nothing else [f"the model {outcome(answer.target, answer.labels)}"]
     conditions += [message(rule.words) for rule in answer.rules]
     wanted = f" in which {joined(conditions)}" if conditions else ""
     if not answer.rules_known:

@@ -6,18 +6,54 @@ Every field of a file is either derived again from the model and the rest of the
 from __future__ import annotations
 
 from elbowroom.models import Model
+from elbowroom.present.few import few_text
 from elbowroom.present.findings import Finding, not_checked
 from elbowroom.present.numbers import below, percent_up
+from elbowroom.present.outcomes import quoted
 from elbowroom.present.text import among, within
+from elbowroom.problem.rules import InForest, InHull, OnLeaves
 from elbowroom.result import NoRegion, Region, Status
 
-OF_FEATURE = ("kind", "lower", "upper", "immutable", "direction", "scale", "weight", "missing", "typical")
+OF_FEATURE = (
+    "kind",
+    "lower",
+    "upper",
+    "immutable",
+    "direction",
+    "scale",
+    "weight",
+    "missing",
+    "typical",
+    "decimals",
+    "price_up",
+    "price_down",
+)
 QUESTION = (
-    *("factual", "missing", "filled", "target", "certificate.target", "room", "rules", "distance_norm"),
+    *(
+        "factual",
+        "missing",
+        "filled",
+        "target",
+        "certificate.target",
+        "rounded.target",
+        "room",
+        "rules",
+        "distance_norm",
+        "space.measure",
+    ),
     *(f"space.features.{name}" for name in OF_FEATURE),
     *(f"space.groups.{name}" for name in ("members", "weight", "labels", "pandas_category")),
 )
-SEARCH = ("method", "seconds", "trace", "certificate.seconds", "origin.seed", "origin.time_limit", "origin.versions")
+SEARCH = (
+    "method",
+    "seconds",
+    "trace",
+    "certificate.seconds",
+    "rounded.seconds",
+    "origin.seed",
+    "origin.time_limit",
+    "origin.versions",
+)
 
 
 def unchecked(answer: Region | NoRegion, model: Model) -> list[Finding]:
@@ -26,12 +62,20 @@ def unchecked(answer: Region | NoRegion, model: Model) -> list[Finding]:
     found.append(
         not_checked(
             "that this is what was asked: the row, target, room, distance and rules, and the kinds, limits, directions, "
-            "scales, weights, groups and labels of features are the file's own",
+            "scales, weights, prices, groups and labels of features are the file's own",
             *QUESTION,
         )
     )
+    if isinstance(answer, Region) and answer.few is not None:
+        found.append(not_checked(f"{few_text(answer.few)}; run explain with prefer_few again for that", "few"))
+    if any(isinstance(rule, InForest | OnLeaves | InHull) for rule in answer.rules):
+        text = "from which rows the trees, counts or points of what is plausible were made; they are the file's own"
+        found.append(not_checked(text, "rules"))
     if not answer.rules_known:
         found.append(not_checked("the rules of the question; a file of schema 1 does not keep them", "rules"))
+    if answer.labels:
+        called = ", ".join(f"{quoted(label)} {quoted(name)}" for label, name in answer.labels.pairs)
+        found.append(not_checked(f"what classes are called: {called}; the names are the file's own", "labels"))
     units, groups = "space.features.unit", "space.groups.name"
     if model.info.own_names:
         found.append(not_checked("units and names of groups; they are the file's own", units, groups))

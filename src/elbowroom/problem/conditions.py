@@ -2,25 +2,33 @@
 
     rows          low <= a . x <= high                          a linear form of the centre lies between two numbers
     most_changes  #{features and groups that differ} <= k       few changes; several limits leave the smallest
-    steps         x_f = origin + k * step, k whole              a column takes values on a grid
-    clauses       x_f <= t  or  x_g >= s  or  ...               at least one of several half-lines of centres holds
+    spared        x_f = factual_f  or  x_g = factual_g or ...   at least one of several features stays as it is
+    domains       x_f in a closed set                           a column takes certain values: points, ranges, a grid
+    clauses       x_f in [s, t]  or  x_g in [u, v]  or  ...     at least one of several columns lies in its range
+    further       what another ensemble of trees must say       at the centre, or everywhere in the room; see `further`
+    hulls         x = sum_i lambda_i p_i, lambda >= 0, sum 1    a combination of given points; see `hull`
 
 Every rule is lowered to these once (`RecourseProblem.conditions`). An engine reads them instead of the rules and says
-with `Takes` which kinds it knows; `Conditions.beyond` names the first one that it does not. All of them are about the
-centre alone: the room around it is free to break them.
+with `Takes` which kinds it knows; what it does not know, `search.cases` divides into questions without it. They are about
+the centre alone, unless they are demanded ``everywhere``: then about every point of the room, which `Conditions.broken_by`
+decides from the room itself and `problem.everywhere` turns into conditions on the centre before the search.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from enum import Enum
-from fractions import Fraction
 from typing import Final
 
 import numpy as np
 
-from elbowroom.numerics import Floats
+from elbowroom.numerics import Bools, Floats
+from elbowroom.problem.body import Body
+from elbowroom.problem.categories import allowed_categories
+from elbowroom.problem.domains import Domain, merged
+from elbowroom.problem.further import Further
+from elbowroom.problem.hull import Hull
 from elbowroom.problem.space import Space
 
 ROW_SLACK: Final = 1e-9  # a row may be missed by this share of the size of its terms, sum |a_f x_f|: their rounding
@@ -29,61 +37,99 @@ NUMBERS: Final = ("one", "two", "three", "four", "five", "six", "seven", "eight"
 
 @dataclass(frozen=True, eq=False)
 class Row:
-    """low <= coefficients . x <= high, up to the rounding of its terms."""
+    """low <= coefficients . x <= high, up to the rounding of its terms; ``everywhere``: for every x of the room."""
 
     coefficients: Floats  # (columns,)
     low: float
     high: float
     source: str  # the rule that asks for it, by name and in words
+    everywhere: bool = False
 
     def holds(self, center: Floats) -> bool:
         slack = ROW_SLACK * float(np.abs(self.coefficients) @ np.abs(center))
         return self.low - slack <= float(self.coefficients @ center) <= self.high + slack
 
+    def holds_in(self, body: Body) -> bool:
+        """For every point of a box: the sum is smallest and largest at two of its corners. Other rooms lie in their
+        bounding box; what holds there holds in them."""
+        small = np.where(self.coefficients > 0.0, body.lower, body.upper)
+        large = np.where(self.coefficients > 0.0, body.upper, body.lower)
+        for members in body.free_groups:
+            best = allowed_categories(body.lower[members], body.upper[members])
+            weights = self.coefficients[members]
+            for point, pick in ((small, np.where(best, weights, np.inf)), (large, -np.where(best, weights, -np.inf))):
+                point[members] = np.eye(members.size)[int(np.argmin(pick))]
+        return self._side(small, self.low, 1.0) and self._side(large, self.high, -1.0)
 
-@dataclass(frozen=True)
-class Grid:
-    """x_column is the float nearest to origin + k * step for some whole k."""
-
-    column: int
-    origin: float
-    step: float  # > 0
-    source: str
-
-    def holds(self, center: Floats) -> bool:
-        value, origin, step = Fraction(float(center[self.column])), Fraction(self.origin), Fraction(self.step)
-        return float(origin + round((value - origin) / step) * step) == float(value)
-
-
-class Side(Enum):
-    """On which side of its threshold a half-line lies; the threshold belongs to it."""
-
-    AT_MOST = "at most"
-    AT_LEAST = "at least"
+    def _side(self, point: Floats, limit: float, sign: float) -> bool:
+        slack = ROW_SLACK * float(np.abs(self.coefficients) @ np.abs(point))
+        return not math.isfinite(limit) or sign * (float(self.coefficients @ point) - limit) >= -slack
 
 
 @dataclass(frozen=True)
-class HalfLine:
-    """x_column <= threshold, or x_column >= threshold."""
+class Between:
+    """low <= x_column <= high; a side that is infinite is open."""
 
     column: int
-    side: Side
-    threshold: float
+    low: float = -math.inf
+    high: float = math.inf
 
     def holds(self, center: Floats) -> bool:
-        value = float(center[self.column])
-        return value <= self.threshold if self.side is Side.AT_MOST else value >= self.threshold
+        return self.low <= float(center[self.column]) <= self.high
 
 
 @dataclass(frozen=True)
 class Clause:
-    """At least one of the half-lines holds."""
+    """At least one of the options holds; ``everywhere``: at every point of the room, not always the same one."""
 
-    options: tuple[HalfLine, ...]
+    options: tuple[Between, ...]
     source: str
+    everywhere: bool = False
 
     def holds(self, center: Floats) -> bool:
         return any(option.holds(center) for option in self.options)
+
+    def holds_in(self, body: Body, space: Space) -> bool:
+        """For every point of a box. Its columns and groups move freely of each other, so a point that breaks all options
+        exists unless one column, or the categories of one group, alone keep to the options on it. For other rooms this
+        is enough, and needed where all options are about one column or group."""
+        return any(self._kept(body, space, option) for option in self.options)
+
+    def _kept(self, body: Body, space: Space, option: Between) -> bool:
+        f = option.column
+        g = int(space.group_of[f])
+        if g < 0:
+            mine = merged(((o.low, o.high) for o in self.options if o.column == f), bool(space.whole_room[f]))
+            return any(low <= body.lower[f] and body.upper[f] <= high for low, high in mine)
+        return not bool((_categories(body, space, g) & ~self.categories(space, g)).any())
+
+    def categories(self, space: Space, group: int) -> Bools:
+        """With which categories of a group the clause holds, whatever the other columns are."""
+        members = space.members[group]
+        rows = np.zeros((members.size, len(space.names)))
+        rows[np.arange(members.size), members] = 1.0
+        mine = [option for option in self.options if option.column in members]
+        return np.array([any(option.holds(row) for option in mine) for row in rows], dtype=np.bool_)
+
+    def columns(self, space: Space) -> int:
+        """How many columns and groups it is about."""
+        return len({(o.column if space.group_of[o.column] < 0 else -1, space.group_of[o.column]) for o in self.options})
+
+
+def _categories(body: Body, space: Space, group: int) -> Bools:
+    """The categories of a group inside a room."""
+    members = space.members[group]
+    if any(np.array_equal(members, free) for free in body.free_groups):
+        return allowed_categories(body.lower[members], body.upper[members])
+    return np.asarray(body.center[members] == 1.0)
+
+
+@dataclass(frozen=True)
+class Spared:
+    """At least one of these stays as it is; indices are those of `Space.changed`: columns, then groups."""
+
+    features: tuple[int, ...]
+    source: str
 
 
 @dataclass(frozen=True)
@@ -92,8 +138,12 @@ class Takes:
 
     rows: bool = False
     most_changes: bool = False
-    steps: bool = False
+    domains: bool = False
     clauses: bool = False
+    spared: bool = False
+    prices: bool = False  # not a condition: prices for each way and length of a move
+    further: bool = False
+    hulls: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,8 +152,11 @@ class Conditions:
 
     rows: tuple[Row, ...] = field(default=())
     most_changes: int | None = None
-    steps: tuple[Grid, ...] = field(default=())
+    domains: tuple[Domain, ...] = field(default=())
     clauses: tuple[Clause, ...] = field(default=())
+    spared: tuple[Spared, ...] = field(default=())
+    further: tuple[Further, ...] = field(default=())
+    hulls: tuple[Hull, ...] = field(default=())
 
     @classmethod
     def merged(cls, parts: Iterable[Conditions]) -> Conditions:
@@ -113,9 +166,18 @@ class Conditions:
         return cls(
             rows=tuple(row for part in listed for row in part.rows),
             most_changes=min(limits, default=None),
-            steps=tuple(grid for part in listed for grid in part.steps),
+            domains=tuple(domain for part in listed for domain in part.domains),
             clauses=tuple(clause for part in listed for clause in part.clauses),
+            spared=tuple(spared for part in listed for spared in part.spared),
+            further=tuple(further for part in listed for further in part.further),
+            hulls=tuple(hull for part in listed for hull in part.hulls),
         )
+
+    @property
+    def everywhere(self) -> tuple[Row | Domain | Clause, ...]:
+        """Those that are about every point of the room."""
+        parts: list[Row | Domain | Clause] = [*self.rows, *self.domains, *self.clauses]
+        return tuple(part for part in parts if part.everywhere)
 
     def broken_by(self, space: Space, factual: Floats, center: Floats) -> str | None:
         """The first condition that a centre breaks, in words; None if it obeys all. Exact; rows to rounding."""
@@ -126,30 +188,88 @@ class Conditions:
         for row in self.rows:
             if not row.holds(center):
                 return f"{row.source} is broken: the sum is {float(row.coefficients @ center)!r}"
-        for grid in self.steps:
-            if not grid.holds(center):
-                return f"{grid.source} is broken by column {space.names[grid.column]!r}: {center[grid.column]}"
+        for domain in self.domains:
+            if not domain.holds(float(center[domain.column])):
+                return f"{domain.source} is broken by column {space.names[domain.column]!r}: {center[domain.column]}"
         for clause in self.clauses:
             if not clause.holds(center):
                 columns = sorted({option.column for option in clause.options})
                 there = ", ".join(f"{space.names[f]} = {center[f]}" for f in columns)
                 return f"{clause.source} is broken: {there}"
+        if self.spared:
+            changed = space.changed(factual, center)
+            for spared in self.spared:
+                if changed[list(spared.features)].all():
+                    return f"{spared.source} is broken: all of them change"
+        for hull in self.hulls:
+            if not hull.holds(center):
+                return f"{hull.source} is broken: no combination of these rows is the centre"
+        return None
+
+    def broken_in(self, space: Space, body: Body) -> str | None:
+        """The first condition demanded everywhere that some point of a room breaks, in words; None if none does.
+
+        Exact for boxes; for other rooms what it names may be broken by the bounding box alone.
+        """
+        for part in self.everywhere:
+            match part:
+                case Row():
+                    kept = part.holds_in(body)
+                case Domain():
+                    f = part.column
+                    kept = part.covers(float(body.lower[f]), float(body.upper[f]), bool(space.whole_room[f]))
+                case Clause():
+                    kept = part.holds_in(body, space)
+            if not kept:
+                return f"{part.source} is broken by a point of the {body.shape.value}"
+        return None
+
+    def missed_at(self, center: Floats) -> str | None:
+        """The first further margin that a centre does not provably reach, in words. What must hold everywhere is for the
+        judge, who looks at all of the room."""
+        for further in self.further:
+            if not further.everywhere and not further.holds(center):
+                return f"{further.source} is broken, or within rounding of it"
         return None
 
     def beyond(self, takes: Takes) -> str | None:
         """What an engine does not take: the kind of condition and the rule that asks for it; None if it takes all."""
         return next(self._all_beyond(takes), None)
 
+    def within(self, takes: Takes) -> Conditions:
+        """Those that an engine takes."""
+        return Conditions(
+            rows=self.rows if takes.rows else (),
+            most_changes=self.most_changes if takes.most_changes else None,
+            domains=self.domains if takes.domains else (),
+            clauses=self.clauses if takes.clauses else (),
+            spared=self.spared,  # these are not left out: an engine that does not take them refuses
+            further=self.further,
+            hulls=self.hulls,
+        )
+
     def _all_beyond(self, takes: Takes) -> Iterator[str]:
         if not takes.most_changes and self.most_changes is not None:
             yield f"a limit on the number of changes: {_source_of_limit(self.most_changes)}"
         for name, taken, parts in (
             ("linear rows", takes.rows, self.rows),
-            ("steps", takes.steps, self.steps),
+            ("certain values", takes.domains, self.domains),
             ("clauses", takes.clauses, self.clauses),
+            ("features of which one must stay", takes.spared, self.spared),
+            ("margins of further trees", takes.further, self.further),
+            ("hulls of rows", takes.hulls, self.hulls),
         ):
             if not taken:
                 yield from (f"{name}: {part.source}" for part in parts)
+
+
+def is_exact_in(shape_is_round: bool, part: Row | Domain | Clause, space: Space) -> bool:
+    """True if `Conditions.broken_in` decides about the room itself and not about its bounding box."""
+    if not shape_is_round or isinstance(part, Domain):
+        return True
+    if isinstance(part, Clause):
+        return part.columns(space) <= 1
+    return int((part.coefficients != 0.0).sum()) <= 1
 
 
 def changes_in_words(most: int) -> str:

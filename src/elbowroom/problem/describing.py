@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from html import escape
 
 import pandas as pd
 
 from elbowroom.problem.features import Feature, Group
 from elbowroom.problem.kinds import Direction, Kind, Missing
+from elbowroom.problem.scales import Scale
 from elbowroom.visible import named
 
 HEADINGS = ("column", "kind", "values", "scale", "weight", "may change", "missing", "note")
+MOST_WIDTH = 60  # characters of a cell of text
 MOST_VALUES = 8  # categories that a cell shows
 WAYS = {Direction.ANY: "yes", Direction.INCREASING: "may only rise", Direction.DECREASING: "may only fall"}
 
@@ -24,15 +27,17 @@ def describe(features: Sequence[Feature], groups: Sequence[Group], notes: Mappin
     for feature in features:
         group = owner.get(feature.name)
         if group is None:
-            rows.append((*_number(feature), notes.get(feature.name, "")))
+            price = "" if feature.price.is_plain else f"price of a move: {feature.price.words}"
+            note = "; ".join(filter(None, (notes.get(feature.name, ""), price)))
+            rows.append((*_number(feature), note))
         elif group.name not in told:
             told.add(group.name)
             rows.append((*_category(group, [known[m] for m in group.members]), notes.get(group.name, "")))
     return pd.DataFrame(rows, columns=list(HEADINGS))
 
 
-def summary(features: Sequence[Feature], groups: Sequence[Group]) -> str:
-    """<Space: 5 columns: 3 numbers, 1 column of categories, 1 one-hot group; 2 cannot change>."""
+def summary(features: Sequence[Feature], groups: Sequence[Group], measure: Scale | None = None) -> str:
+    """<Space of 5 columns: 3 numbers, 1 column of categories, 1 one-hot group; 2 cannot change; usual scale>."""
     table = describe(features, groups, {})
     kinds = table["kind"].isin(["categories", "one-hot group"])
     raw = len(features) - sum(len(g.members) - 1 for g in groups if g.labels is not None)
@@ -42,7 +47,8 @@ def summary(features: Sequence[Feature], groups: Sequence[Group]) -> str:
         _counted(int((table["kind"] == "one-hot group").sum()), "one-hot group", "one-hot groups"),
     ]
     fixed = int((table["may change"] == "no").sum())
-    return f"<Space of {_counted(raw, 'column', 'columns')}: {', '.join(filter(None, parts))}; {fixed} cannot change>"
+    scale = "" if measure is None else f"; scale {measure.value!r}"
+    return f"<Space of {_counted(raw, 'column', 'columns')}: {', '.join(filter(None, parts))}; {fixed} cannot change{scale}>"
 
 
 def _counted(count: int, one: str, many: str) -> str:
@@ -88,3 +94,23 @@ def _missing(features: Sequence[Feature]) -> str:
 
 def _plain(value: float) -> str:
     return f"{value:,.6g}"
+
+
+# ---- for reading ------------------------------------------------------------------------------------------------------
+def as_text(table: pd.DataFrame) -> str:
+    """One line per column; names and categories hold no line breaks."""
+    return _shown(table).to_string(index=False, justify="left", max_colwidth=MOST_WIDTH)
+
+
+def as_html(table: pd.DataFrame, caption: str) -> str:
+    """Texts are escaped by pandas, and here."""
+    return f"<p>{escape(caption)}</p>" + _shown(table).to_html(index=False)
+
+
+def _shown(table: pd.DataFrame) -> pd.DataFrame:
+    """Numbers as they are read, and no column that says the same everywhere and is seldom asked about."""
+    shown = table.copy()
+    shown["scale"] = ["" if math.isnan(scale) else _plain(scale) for scale in table["scale"]]
+    shown["weight"] = [f"{weight:.4g}" for weight in table["weight"]]
+    idle = [name for name, usual in (("missing", "stays missing"), ("note", "")) if (table[name] == usual).all()]
+    return shown.drop(columns=idle)

@@ -1,19 +1,22 @@
 """How far a centre is from the factual: a norm of weighted, scaled moves.
 
-u_f = weight_f |x_f - factual_f| / scale_f for single columns, u_g = weight_g if the category of one-hot group g changes
+u_f = weight_f / scale_f p_f(x_f - factual_f) for single columns, where p_f(move) = |move| unless the feature has prices of
+its own (`prices`), u_g = weight_g if the category of one-hot group g changes
 (else 0); the distance is the l1, l2 or linf norm of u.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
 import numpy as np
 
 from elbowroom.errors import InputError
-from elbowroom.numerics import Floats
+from elbowroom.numerics import Floats, Ints
+from elbowroom.problem.prices import Price
 from elbowroom.problem.space import Space
 
 
@@ -51,21 +54,48 @@ class Distance(Enum):
 
 @dataclass(frozen=True, eq=False)
 class Metric:
-    """A norm together with the prices of a space: what a move of one raw unit of each column costs."""
+    """A norm together with the prices of a space: what a move of one raw unit of each column costs.
+
+    ``priced`` holds the columns whose price depends on the way or the length of the move.
+    """
 
     distance: Distance
     factor: Floats  # (columns,): weight / scale; 0 for members of one-hot groups
     group_price: Floats  # (groups,)
     space: Space
+    priced: Mapping[int, Price] = field(default_factory=dict)
 
     @classmethod
     def of(cls, space: Space, distance: Distance) -> Metric:
         factor = np.where(space.group_of >= 0, 0.0, space.weight / space.scale)
-        return cls(distance, factor, np.array([g.weight for g in space.groups]), space)
+        prices = {f: feature.price for f, feature in enumerate(space.features) if space.group_of[f] < 0}
+        priced = {f: price for f, price in prices.items() if not price.is_plain}
+        return cls(distance, factor, np.array([g.weight for g in space.groups]), space, priced)
+
+    def within(self, factual: Floats, lower: Floats, upper: Floats) -> Metric:
+        """A norm without prices of its own that is never longer than this one for centres in [lower, upper], and equal to
+        it where all of them lie on one side of the factual."""
+        factor = self.factor.copy()
+        for f, price in self.priced.items():
+            ways = [way for way, may in ((True, upper[f] > factual[f]), (False, lower[f] < factual[f])) if may]
+            factor[f] *= min((price.slope(way) for way in ways), default=1.0)
+        return replace(self, factor=factor, priced={})
+
+    def costs(self, columns: Ints, factual: Floats, values: Floats) -> Floats:
+        """What columns cost at the given values."""
+        cost = self.factor[columns] * np.abs(values - factual)
+        for f, price in self.priced.items():
+            mine = columns == f
+            cost[mine] = self.factor[f] * price.of(values[mine] - factual[mine])
+        return np.asarray(cost)
 
     def moves(self, factual: Floats, center: Floats) -> Floats:
         """The vector u: one entry per column, then one per group."""
-        single = self.factor * np.abs(center - factual)
+        single = (
+            self.costs(np.arange(center.size), factual, center)
+            if self.priced
+            else self.factor * np.abs(center - factual)
+        )
         changed = np.array([bool((center[m] != factual[m]).any()) for m in self.space.members], dtype=bool)
         return np.concatenate([single, np.where(changed, self.group_price, 0.0)])
 

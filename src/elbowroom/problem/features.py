@@ -8,9 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from elbowroom.errors import InputError
+from elbowroom.problem.decimals import LARGEST
 from elbowroom.problem.kinds import Direction, Kind, Missing
 from elbowroom.problem.labels import Category, checked_labels
 from elbowroom.problem.parsing import is_list, number, parse_enum
+from elbowroom.problem.prices import Price, Slopes, checked_slopes
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,9 @@ class Feature:
     unit: str | None = None
     missing: Missing | str = Missing.KEEP
     typical: float | None = None  # what a missing value is filled with at no price; needed where it may be filled
+    decimals: int | None = None  # with which its numbers are written; None: as many as they have
+    price_up: Slopes = 1.0  # times weight / scale, for moves upwards; see `prices`
+    price_down: Slopes = 1.0
 
     def __post_init__(self) -> None:
         set_field = object.__setattr__
@@ -46,6 +51,13 @@ class Feature:
             set_field(self, "typical", number(self.typical, f"feature {self.name!r}: typical"))
             if not math.isfinite(self.typical):
                 raise InputError(f"feature {self.name!r}: typical={self.typical} must be a finite number")
+        if self.decimals is not None:
+            whole = isinstance(self.decimals, (int, np.integer)) and not isinstance(self.decimals, (bool, np.bool_))
+            if not (whole and 0 <= self.decimals <= LARGEST):
+                raise InputError(
+                    f"feature {self.name!r}: decimals={self.decimals!r} must be a whole number from 0 to {LARGEST}"
+                )
+            set_field(self, "decimals", int(self.decimals))
         if self.kind is Kind.BINARY:
             set_field(self, "lower", max(self.lower, 0.0))
             set_field(self, "upper", min(self.upper, 1.0))
@@ -58,11 +70,17 @@ class Feature:
                 f"feature {self.name!r}: lower bound {self.lower} is above upper bound {self.upper}; swap them"
             )
         self._check_prices()
+        for what in ("price_up", "price_down"):
+            set_field(self, what, checked_slopes(getattr(self, what), f"feature {self.name!r}: {what}"))
         if self.kind is not Kind.NUMERIC:
             set_field(self, "lower", float(math.ceil(self.lower)) if math.isfinite(self.lower) else self.lower)
             set_field(self, "upper", float(math.floor(self.upper)) if math.isfinite(self.upper) else self.upper)
             if self.lower > self.upper:
                 raise InputError(f"feature {self.name!r}: no whole number lies within its bounds")
+
+    @property
+    def price(self) -> Price:
+        return Price(self.price_up, self.price_down)
 
     def _check_prices(self) -> None:
         if not (math.isfinite(self.scale) and self.scale > 0):

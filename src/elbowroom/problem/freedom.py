@@ -41,7 +41,7 @@ def freed(categories: Freedom | None, space: Space) -> tuple[tuple[int, ...], tu
             raise InputError(f"categories: the column or one-hot group {name!r} {known}")
         g = names.index(name)
         if isinstance(how, tuple):
-            taken = {_member(space.groups[g], value) for value in how}
+            taken = {member_of(space.groups[g], value, f"categories[{name!r}]") for value in how}
             if not taken:
                 raise InputError(f"categories[{name!r}] names no category; {CURE}")
             banned += [int(f) for i, f in enumerate(space.members[g]) if i not in taken]
@@ -52,9 +52,8 @@ def freed(categories: Freedom | None, space: Space) -> tuple[tuple[int, ...], tu
     return tuple(sorted(free)), tuple(sorted(banned))
 
 
-def _member(group: Group, value: object) -> int:
+def member_of(group: Group, value: object, what: str) -> int:
     """Which member of a group a category is."""
-    what = f"categories[{group.name!r}]"
     if is_missing(value):
         raise InputError(f"{what}: a value never turns missing inside a room; leave {value!r} out")
     if group.labels is not None:

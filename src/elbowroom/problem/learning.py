@@ -17,12 +17,14 @@ import pandas as pd
 
 from elbowroom.errors import InputError, warn
 from elbowroom.numerics import Floats
+from elbowroom.problem.decimals import learned_decimals
 from elbowroom.problem.declared import NO_OWN_BOUNDS, Declared, limits_of
 from elbowroom.problem.features import Feature, Group
 from elbowroom.problem.kinds import Kind, Missing
 from elbowroom.problem.labels import Category, category, inner_names, is_missing, is_whole, sorted_labels
 from elbowroom.problem.one_hot import AUTO, CURE, FOUND, check_groups, declared_groups, found_groups
-from elbowroom.problem.parsing import by_name, known_names, parse_enum, spread_of
+from elbowroom.problem.parsing import by_name, known_names, parse_enum
+from elbowroom.problem.scales import Scale
 from elbowroom.problem.tables import NUMBERS, numbers_in
 from elbowroom.visible import listed
 
@@ -49,8 +51,17 @@ class Wishes:
     missing: object
 
 
-def learn(frame: pd.DataFrame, wishes: Wishes) -> tuple[tuple[Feature, ...], tuple[Group, ...], dict[str, str]]:
-    """The features and groups of a table, and notes on columns and groups."""
+@dataclass(frozen=True)
+class Learnt:
+    """What a table and the user's wishes come to."""
+
+    features: tuple[Feature, ...]
+    groups: tuple[Group, ...]
+    notes: dict[str, str]  # on columns and groups
+    measure: Scale | None  # None: the user gave scales of his own
+
+
+def learn(frame: pd.DataFrame, wishes: Wishes) -> Learnt:
     names = _names_of(frame)
     if len(frame) == 0:
         raise InputError("the frame has no rows; bounds and scales cannot be read from it")
@@ -74,20 +85,21 @@ def learn(frame: pd.DataFrame, wishes: Wishes) -> tuple[tuple[Feature, ...], tup
     )
     reading = _Reading.of(names, declared, wishes)
     features: list[Feature] = []
-    groups = [Group(g, members, reading.prices.get(g, 1.0)) for g, members in declared.groups.items()]
+    groups = [Group(g, members, reading.price(g)) for g, members in declared.groups.items()]
     inner = inner_names([(name, labels.get(name)) for name in names])
     for name, members in zip(names, inner, strict=True):
         if name in labels:
             features += reading.members(name, members)
             dtype = isinstance(series[name].dtype, pd.CategoricalDtype)
-            groups.append(Group(name, members, reading.prices.get(name, 1.0), labels[name], dtype))
+            groups.append(Group(name, members, reading.price(name), labels[name], dtype))
         else:
             features.append(reading.feature(name, series[name]))
     if one_hot:
         numbers = {name: numbers_in(s)[0] for name, s in series.items() if name not in labels}
         check_groups(one_hot, numbers, frame.index)
     _remarks(features, series, reading)
-    return tuple(features), tuple(groups), dict.fromkeys(found, FOUND)
+    measure = None if reading.scales else reading.scale
+    return Learnt(tuple(features), tuple(groups), dict.fromkeys(found, FOUND), measure)
 
 
 def _find_groups(
@@ -112,7 +124,7 @@ class _Reading:
     declared: Declared
     is_open: bool
     bounds: Mapping[str, Any]
-    scale: str
+    scale: Scale
     scales: Mapping[str, Any]
     prices: Mapping[str, Any]
     units: Mapping[str, Any]
@@ -126,7 +138,7 @@ class _Reading:
                 f'bounds={bounds!r} is unknown; use "data", "none" or a mapping from column to (low, high)'
             )
         own_bounds = by_name({} if isinstance(bounds, str) else bounds, names, "bounds")
-        own_scale = by_name({} if isinstance(scale, str) else scale, names, "scale")
+        own_scale = by_name({} if isinstance(scale, (str, Scale)) else scale, names, "scale")
         for what, given, cure in (
             ("bounds", own_bounds, "leave it out"),
             ("scale", own_scale, "weights= says what a change of it costs"),
@@ -137,19 +149,23 @@ class _Reading:
             declared=declared,
             is_open=bounds == "none",
             bounds=own_bounds,
-            scale=scale if isinstance(scale, str) else "range",
+            scale=_scale(scale) if isinstance(scale, (str, Scale)) else Scale.USUAL,
             scales=own_scale,
             prices=by_name(wishes.weights or {}, [*names, *declared.groups], "weights"),
             units=by_name(wishes.units or {}, names, "units"),
             missing=_missing(wishes.missing, names),
         )
 
+    def price(self, name: str) -> float:
+        """What a change of category, or of a yes or no, costs."""
+        return self.prices.get(name, self.scale.category_price)  # type: ignore[no-any-return]
+
     def feature(self, name: str, series: pd.Series) -> Feature:
         """A column of numbers; what is missing in it tells nothing."""
         values = present_numbers(series, name)
         kind = self.declared.kind(name, series, values)
         low, high = limits_of(name, kind, values, self.is_open, self.bounds.get(name, NO_OWN_BOUNDS))
-        spread = spread_of(values, self.scale)
+        spread = self.scale.spread(values)
         return Feature(
             name,
             kind,
@@ -158,10 +174,11 @@ class _Reading:
             immutable=name in self.declared.fixed,
             direction=self.declared.direction(name),
             scale=self.scales.get(name, spread if spread > 0 and math.isfinite(spread) else 1.0),
-            weight=self.prices.get(name, 1.0),
+            weight=self.price(name) if kind is Kind.BINARY else self.prices.get(name, 1.0),
             unit=self.units.get(name),
             missing=self.missing[name],
             typical=_typical(values) if self.missing[name] is Missing.FILL else None,
+            decimals=learned_decimals(values, spread) if kind is Kind.NUMERIC else None,
         )
 
     def members(self, name: str, inner: Sequence[str]) -> list[Feature]:
@@ -190,6 +207,14 @@ def _names_of(frame: object) -> list[str]:
     if twice:
         raise InputError(f"column names must differ; {twice} occur more than once")
     return names
+
+
+def _scale(given: str | Scale) -> Scale:
+    try:
+        return Scale(given)
+    except ValueError:
+        known = ", ".join(f'"{scale.value}"' for scale in Scale)
+        raise InputError(f"scale={given!r} is unknown; use {known} or a mapping from column to number") from None
 
 
 def _missing(given: object, names: Sequence[str]) -> dict[str, Missing]:

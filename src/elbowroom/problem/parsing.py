@@ -47,19 +47,6 @@ def unknown(name: object, known: Sequence[str]) -> str:
     )
 
 
-def spread_of(values: Floats, scale: str) -> float:
-    """How far the values are apart; infinite where floats end."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        match scale:
-            case "range":
-                return float(values.max() - values.min())
-            case "std":
-                return float(values.std())
-            case "none":
-                return 1.0
-    raise InputError(f'scale={scale!r} is unknown; use "range", "std", "none" or a mapping from column to number')
-
-
 def is_list(given: object) -> bool:
     """Something to iterate over, but neither a string nor a single number wrapped in an array."""
     single = isinstance(given, (str, bytes)) or (isinstance(given, np.ndarray) and given.ndim == 0)

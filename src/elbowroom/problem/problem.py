@@ -13,18 +13,33 @@ from elbowroom.errors import InputError, warn
 from elbowroom.models.base import Label, Model
 from elbowroom.numerics import Bools, Floats, Ints, next_up
 from elbowroom.problem.body import Body
-from elbowroom.problem.conditions import Conditions
+from elbowroom.problem.class_names import NO_NAMES, ClassNames
+from elbowroom.problem.conditions import Between, Conditions
 from elbowroom.problem.distances import Distance, Metric
+from elbowroom.problem.everywhere import Surroundings
 from elbowroom.problem.features import Group
+from elbowroom.problem.further import Further
 from elbowroom.problem.kinds import Direction, Missing
 from elbowroom.problem.rooms import Room, Walls
-from elbowroom.problem.rules import Rule, check_rules, parse_rules
+from elbowroom.problem.rules import Rule, check_rules, conditions_of, parse_rules
 from elbowroom.problem.shapes import is_round
+from elbowroom.problem.some_columns import half_changed, kept_ends, least_moves, walls_at
 from elbowroom.problem.space import Space
 from elbowroom.problem.target import Target
 from elbowroom.visible import listed
 
 NO_RULES: Final[tuple[Rule, ...]] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """A part of a question that an engine is asked about: centres within narrower limits, with these conditions and
+    prices alone."""
+
+    lower: Floats
+    upper: Floats
+    conditions: Conditions
+    metric: Metric
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +55,8 @@ class RecourseProblem:
     distance: Distance
     rules: tuple[Rule, ...] = ()
     missing: tuple[str, ...] = ()  # columns of numbers that the row lacks: fixed, and 0 in ``factual``; the model knows
+    labels: ClassNames = NO_NAMES  # what classes are called in the answer
+    case: Case | None = None  # set by a search that divides the question; no user's question has one
 
     @classmethod
     def ask(
@@ -53,6 +70,7 @@ class RecourseProblem:
         rules: Sequence[Rule] = NO_RULES,
         *,
         allow_missing: bool = False,
+        labels: ClassNames = NO_NAMES,
     ) -> RecourseProblem:
         """Parse and check everything a user may hand in.
 
@@ -71,6 +89,7 @@ class RecourseProblem:
             distance=Distance.parse(distance),
             rules=rules if rules is NO_RULES else parse_rules(rules),
             missing=missing,
+            labels=labels,
         )
         problem._remark_on_width()
         return problem
@@ -91,11 +110,13 @@ class RecourseProblem:
             f = self.space.position.get(name, -1)
             if f < 0 or self.space.group_of[f] >= 0 or self.factual[f] != 0.0:
                 raise InputError(f"missing: {name!r} must be a column of numbers that is 0 in the factual")
-            for row in self.conditions.rows:
-                if row.coefficients[f] != 0.0:
-                    raise InputError(
-                        f"{row.source} is about column {name!r}, which is missing in this row; fill it in first"
-                    )
+            about = [row.source for row in self.stated.rows if row.coefficients[f] != 0.0]
+            about += [domain.source for domain in self.stated.domains if domain.column == f]
+            about += [c.source for c in self.stated.clauses if any(option.column == f for option in c.options)]
+            about += [each.source for each in self.stated.further if each.model.cuts[f].size]
+            about += [hull.source for hull in self.stated.hulls]
+            for source in about:
+                raise InputError(f"{source} is about column {name!r}, which is missing in this row; fill it in first")
 
     def _remark_on_width(self) -> None:
         """Box(5) is five times each feature's scale and seldom meant."""
@@ -118,18 +139,63 @@ class RecourseProblem:
         return self.target.index(self.model.info)
 
     @cached_property
+    def stated(self) -> Conditions:
+        """What the rules come down to, those about every point of the room as they are."""
+        return conditions_of(self.rules, self.space, self.factual)
+
+    @cached_property
     def conditions(self) -> Conditions:
-        """What the rules come down to; engines read this instead of the rules."""
-        parts = [rule.lower(self.space, self.factual) for rule in self.rules]
-        return Conditions.merged(parts) if parts else Conditions()
+        """What engines read instead of the rules: conditions on the centre. A clause with a single option is no
+        condition but narrower limits of the centre: see `centers`."""
+        if self.case is not None:
+            return self.case.conditions
+        return replace(self._at_center, clauses=tuple(c for c in self._at_center.clauses if len(c.options) != 1))
+
+    @cached_property
+    def _at_center(self) -> Conditions:
+        if not self.stated.everywhere:
+            return self.stated
+        on = getattr(self.room, "on", "all")
+        if getattr(on, "value", on) != "all":
+            raise InputError(
+                f"{self.stated.everywhere[0].source} needs a room of one size around every centre; leave on= out of the room, "
+                "or everywhere=True out of the rule"
+            )
+        return Surroundings(self.space, self.walls, *self.limits).at_center(self.stated)
+
+    @cached_property
+    def _forced(self) -> tuple[tuple[Between, str], ...]:
+        """Clauses that leave no choice."""
+        return tuple((c.options[0], c.source) for c in self._at_center.clauses if len(c.options) == 1)
+
+    @cached_property
+    def centers(self) -> tuple[Floats, Floats]:
+        """Where the centre may lie: the limits, cut by clauses that leave no choice, and by the case. The room is clipped to
+        the limits alone."""
+        if self.case is not None:
+            return self.case.lower, self.case.upper
+        if not self.rules or not self._forced:
+            return self.limits
+        lower, upper = self.lower.copy(), self.upper.copy()
+        for option, _ in self._forced:
+            lower[option.column] = max(lower[option.column], option.low)
+            upper[option.column] = min(upper[option.column], option.high)
+        return lower, upper
 
     @cached_property
     def walls(self) -> Walls:
         return self.room.walls(self.space)
 
     @cached_property
+    def further(self) -> tuple[Further, ...]:
+        """The further margins that a search has to reach. In a room that is a point, its centre is everywhere."""
+        found = self.conditions.further
+        point = not self.walls.free_groups and not (self.walls.down > 0).any() and not (self.walls.up > 0).any()
+        return tuple(replace(each, everywhere=True) for each in found) if point else found
+
+    @cached_property
     def metric(self) -> Metric:
-        return Metric.of(self.space, self.distance)
+        return Metric.of(self.space, self.distance) if self.case is None else self.case.metric
 
     @cached_property
     def immutable(self) -> Bools:
@@ -193,11 +259,40 @@ class RecourseProblem:
                 f"column {self.space.names[f]!r}: the factual value {self.factual[f]:g} and its direction leave nothing "
                 f"of the bounds [{self.space.lower[f]:g}, {self.space.upper[f]:g}]"
             )
+        return self._trouble_with_rules() if self.rules else None
+
+    def _trouble_with_rules(self) -> str | None:
+        for clause in self.conditions.clauses:
+            if not clause.options:
+                return f"{clause.source} cannot hold at every point of the {self.walls.shape.value}"
+        if self.case is not None:
+            return None
+        lower, upper = self.centers
+        for f in np.flatnonzero(lower > upper):
+            sources = [source for option, source in self._forced if option.column == f]
+            return f"{' and '.join(dict.fromkeys(sources))}: this leaves no value of column {self.space.names[f]!r}"
         return None
+
+    def walls_at(self, center: Floats) -> Walls:
+        """The walls of the room around this centre: of columns that have no room there, 0; see `on`."""
+        return walls_at(self.walls, self.factual, center)
 
     def body(self, center: Floats) -> Body:
         """The room around a centre, clipped to the limits."""
-        return Body.around(center, self.walls, self.lower, self.upper, self.space.whole_room, self.space.members)
+        return self._body(center, self.walls_at(center))
+
+    def _body(self, center: Floats, walls: Walls) -> Body:
+        return Body.around(center, walls, self.lower, self.upper, self.space.whole_room, self.space.members)
+
+    @cached_property
+    def kept_ends(self) -> tuple[Floats, Floats]:
+        """Between which values a column that is kept may slip; see `on`."""
+        return kept_ends(self.walls, self.factual, self.lower, self.upper, self.space.whole_room)
+
+    @cached_property
+    def least_moves(self) -> tuple[Floats, Floats]:
+        """What a changed column must reach, at most or at least, with on="kept"; see `on`."""
+        return least_moves(self.walls, self.factual, self.lower, self.upper, self.space.whole_room)
 
     def is_room(self, body: Body) -> bool:
         """True if a body is the room around its own centre. The ends of a widened box may lie between those of its widths
@@ -205,8 +300,8 @@ class RecourseProblem:
         least = self.body(body.center)
         if is_round(body.shape):
             return least.same_as(body)
-        larger = replace(self.walls, down=next_up(self.walls.down), up=next_up(self.walls.up))
-        most = Body.around(body.center, larger, self.lower, self.upper, self.space.whole_room, self.space.members)
+        walls = self.walls_at(body.center)
+        most = self._body(body.center, replace(walls, down=next_up(walls.down), up=next_up(walls.up)))
         inside = (most.lower <= body.lower) & (body.lower <= least.lower) & (least.upper <= body.upper)
         ends = bool((inside & (body.upper <= most.upper)).all())
         return ends and least.same_as(replace(body, lower=least.lower, upper=least.upper))
@@ -224,6 +319,10 @@ class RecourseProblem:
 
     def why_inadmissible(self, center: Floats) -> str | None:
         """The first limit, whole number, one-hot group or rule that the centre breaks, by name; None if it breaks none."""
+        return self.why_outside(center) or (self.conditions.missed_at(center) if self.conditions.further else None)
+
+    def why_outside(self, center: Floats) -> str | None:
+        """The same, but for further margins: whether one of them is reached, or open, is for the judge."""
         space = self.space
         inside = np.isfinite(center) & (center >= self.lower) & (center <= self.upper)
         if not inside.all():
@@ -236,7 +335,29 @@ class RecourseProblem:
         for group, members in zip(space.groups, space.members, strict=True):
             if center[members].sum() != 1.0:
                 return f"one-hot group {group.name!r}: its columns add up to {center[members].sum()}, not to 1"
-        return self.conditions.broken_by(space, self.factual, center) if self.rules else None
+        inner = half_changed(self.walls, self.factual, center, *self.least_moves)
+        if inner.any():
+            f = int(np.argmax(inner))
+            return (
+                f"column {space.names[f]!r}: {center[f]} differs from {self.factual[f]} by less than its room; with "
+                'on="kept" a feature is kept, or moves by its room at least'
+            )
+        return self._broken_rule(center) if self.rules else None
+
+    def _broken_rule(self, center: Floats) -> str | None:
+        if self.case is not None:
+            lower, upper = self.centers
+            if ((center < lower) | (center > upper)).any():
+                return "the centre lies outside the part of the question that is asked about"
+            return self.conditions.broken_by(self.space, self.factual, center)
+        broken = self.stated.broken_by(self.space, self.factual, center)
+        if broken is None and self.stated.everywhere:
+            return self.broken_in(self.body(center))
+        return broken
+
+    def broken_in(self, body: Body) -> str | None:
+        """The first rule demanded everywhere that a point of a region breaks, in words; None if none does."""
+        return self.stated.broken_in(self.space, body)
 
     def _outside(self, f: int, value: float) -> str:
         name, direction = self.space.names[f], self.space.features[f].direction

@@ -5,6 +5,7 @@ A room is a set of shifts s with 0 in it: a box {-down <= s <= up}, a ball {sum 
 per feature (features that a mapping leaves out get no room). Rooms are clipped to bounds; whole-number features take
 whole values inside; the category of a one-hot group stays fixed unless ``categories={"city": "any"}``, or
 ``categories={"grade": ["B", "C"]}``: then the answer's category is one of those named, and the room holds all of them.
+A box may have room in those columns only that the centre changes, or in those that it keeps: see `on`.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import numpy as np
 from elbowroom.errors import InputError
 from elbowroom.numerics import BIGGEST, Floats
 from elbowroom.problem.freedom import Freedom, checked_freedom, freed
+from elbowroom.problem.on import On
 from elbowroom.problem.parsing import PLAIN_NUMBER, Radius, number, unknown
 from elbowroom.problem.shapes import Shape
 from elbowroom.problem.space import Space
@@ -33,6 +35,7 @@ class Walls:
     up: Floats
     free_groups: tuple[int, ...] = ()  # one-hot groups whose category may be anything inside the room
     banned: tuple[int, ...] = ()  # columns of categories that neither the centre nor the room may have
+    on: On = On.ALL  # which columns have room
 
 
 class Room:
@@ -55,12 +58,16 @@ class Room:
 
 @dataclass(frozen=True)
 class Box(Room):
-    """All points with every feature within its radius: ``Box(0.05)``, ``Box({"salary": 2000})``, ``Box(low=0, high=0.1)``."""
+    """All points with every feature within its radius: ``Box(0.05)``, ``Box({"salary": 2000})``, ``Box(low=0, high=0.1)``.
+
+    ``on="changed"``: room only in features that the answer changes; ``on="kept"``: only in those that it keeps.
+    """
 
     radius: Radius | None = None
     low: Radius | None = None
     high: Radius | None = None
     categories: Freedom | None = None
+    on: On | str = On.ALL
 
     def __post_init__(self) -> None:
         if self.radius is None and self.low is None and self.high is None:
@@ -70,12 +77,20 @@ class Box(Room):
         for what in ("radius", "low", "high"):
             object.__setattr__(self, what, checked_radius(getattr(self, what), f"Box {what}"))
         object.__setattr__(self, "categories", checked_freedom(self.categories))
+        object.__setattr__(self, "on", On.parse(self.on))
+        if self.on is not On.ALL and isinstance(self.categories, Mapping):
+            for name, how in self.categories.items():
+                if how != "fixed":
+                    raise InputError(
+                        f"Box: on={self.on!r} is about columns of numbers, and categories[{name!r}] opens a category; "
+                        'leave one of them out, or use on="all"'
+                    )
 
     def walls(self, space: Space) -> Walls:
         both = self.radius is not None
         down = per_column(self.radius if both else self.low, space, "Box radius" if both else "Box low")
         up = per_column(self.radius if both else self.high, space, "Box radius" if both else "Box high")
-        return Walls(Shape.BOX, down, up, *freed(self.categories, space))
+        return Walls(Shape.BOX, down, up, *freed(self.categories, space), On.parse(self.on))
 
     @property
     def size(self) -> float | None:
@@ -96,10 +111,10 @@ class Box(Room):
 
     def times(self, factor: float) -> Box:
         if self.radius is not None:
-            return Box(_stretched(self.radius, factor), categories=self.categories)
+            return Box(_stretched(self.radius, factor), categories=self.categories, on=self.on)
         low = None if self.low is None else _stretched(self.low, factor)
         high = None if self.high is None else _stretched(self.high, factor)
-        return Box(low=low, high=high, categories=self.categories)
+        return Box(low=low, high=high, categories=self.categories, on=self.on)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -19,15 +19,21 @@ import pandas as pd
 
 from elbowroom.errors import InputError
 from elbowroom.numerics import Bools, Floats, Ints
-from elbowroom.problem.describing import describe, summary
+from elbowroom.problem.describing import as_html, as_text, describe, summary
 from elbowroom.problem.features import Feature, Group
 from elbowroom.problem.kinds import Kind, Missing
 from elbowroom.problem.learning import Wishes, learn
 from elbowroom.problem.matching import ModelColumn, check_names, match
 from elbowroom.problem.parsing import is_list, unknown
+from elbowroom.problem.priced import priced
+from elbowroom.problem.prices import Price
 from elbowroom.problem.rows import values_by_name
+from elbowroom.problem.scales import Scale
 from elbowroom.problem.tables import Given, RawColumn, check_values, one_row, raw_columns, to_inner, to_table
 from elbowroom.visible import listed
+
+if TYPE_CHECKING:
+    from elbowroom.problem.mining import Suggestions
 
 __all__ = ["Feature", "Group", "Space"]
 
@@ -39,6 +45,7 @@ class Space:
     features: tuple[Feature, ...]
     groups: tuple[Group, ...] = field(default=())
     notes: Mapping[str, str] = field(default_factory=dict, compare=False)  # on columns and groups, for `describe`
+    measure: Scale | None = field(default=None, compare=False)  # where the scales come from; None: the user's own
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "features", tuple(self.features))
@@ -154,10 +161,11 @@ class Space:
         categorical: Iterable[str] = (),
         one_hot: Mapping[str, Sequence[str]] | Sequence[str] | Literal["auto"] | None = "auto",
         bounds: Mapping[str, tuple[float | None, float | None]] | Literal["data", "none"] = "data",
-        scale: Mapping[str, float] | Literal["range", "std", "none"] = "range",
+        scale: Mapping[str, float] | Scale | Literal["usual", "range", "std", "none"] = "usual",
         weights: Mapping[str, float] | None = None,
         units: Mapping[str, str] | None = None,
         missing: Mapping[str, Missing | str] | Missing | str = Missing.KEEP,
+        prices: Mapping[str, Price] | None = None,
     ) -> Space:
         """Read names, kinds, bounds and scales from data; the keywords say what data cannot.
 
@@ -167,11 +175,17 @@ class Space:
         None)}`` overrides single columns (None: as in the data; -inf or inf: open), ``bounds="none"`` opens all.
         One-hot groups, columns of 0 and 1 of which exactly one is 1, are found by themselves where they share a prefix
         ("auto"), or given as a mapping from group to columns or a list of prefixes; ``one_hot=None`` looks for none.
+        Scales, the unit of radii and distances, are by default the "usual" range of a column: the width of the middle 90 %
+        of its values (at least one is left out on each side), of which no outlier decides. A change of category, and of
+        a yes or no, then costs a third of that, which is about how far two rows are apart in a number. "range" (from the
+        smallest to the largest value), "std" and "none" (1) are the others, with categories at 1; ``scale={"age": 10}``
+        and ``weights={"age": 2, "housing": 0.5}`` set single ones. `describe` shows them all.
         ``immutable`` also takes the name of a one-hot group. ``missing`` says what may become of a value that is missing
         in the row asked about: "keep" (it stays missing) or "may be filled", for all columns or by name; how far a filled
-        number is counts from the median of the data.
+        number is counts from the median of the data. ``prices={"amount": Price(up=3, down=1)}`` makes moves one way
+        dearer, or long ones.
         """
-        features, groups, notes = learn(
+        learnt = learn(
             frame,
             Wishes(
                 immutable=immutable,
@@ -189,7 +203,18 @@ class Space:
                 missing=missing,
             ),
         )
-        return cls(features, groups, notes)
+        return cls(learnt.features, learnt.groups, learnt.notes, learnt.measure).with_prices(prices or {})
+
+    def with_prices(self, prices: Mapping[str, Price]) -> Space:
+        """The same space with prices for moves of columns of numbers."""
+        return replace(self, features=priced(self.features, self.columns, prices)) if prices else self
+
+    def suggest_rules(self, frame: pd.DataFrame, most: int = 20) -> Suggestions:
+        """Rules that hold in every row of a table and seem to mean something: one number never above another, categories
+        that come together. Nothing is applied: pass the ``.rules`` that make sense to `Explainer.explain`."""
+        from elbowroom.problem.mining import suggestions
+
+        return suggestions(self, frame, most)
 
     def select(self, names: Sequence[str]) -> Space:
         """The same features in the order of ``names``; every name must be here, and every feature must be named."""
@@ -207,10 +232,14 @@ class Space:
         return describe(self.features, self.groups, self.notes)
 
     def __repr__(self) -> str:
-        return summary(self.features, self.groups)
+        return summary(self.features, self.groups, self.measure)
+
+    def __str__(self) -> str:
+        """The table of `describe`, as text."""
+        return as_text(self.describe())
 
     def _repr_html_(self) -> str:
-        return self.describe().to_html(index=False, na_rep="")
+        return as_html(self.describe(), repr(self))
 
     # ---- the user's own table -------------------------------------------------------------------------------------
     @cached_property

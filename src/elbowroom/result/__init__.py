@@ -1,12 +1,16 @@
 """What comes back: a region with its certificate, or the reason why there is none."""
 
 from elbowroom.result.certificate import Certificate, Counterexample, Inadmissible, Undecided, Verdict
+from elbowroom.result.few import Few
 from elbowroom.result.frontier import Breakpoint, Frontier
 from elbowroom.result.kept import KeptProbability
+from elbowroom.result.menu import Menu
 from elbowroom.result.origin import Origin
 from elbowroom.result.radius import RadiusResult
 from elbowroom.result.region import NoRegion, Region
+from elbowroom.result.standing import Standing
 from elbowroom.result.status import Status, Step
+from elbowroom.result.why_not import Nearest, WhyNot
 from elbowroom.result.widening import End, Side, Widening
 
 __all__ = [
@@ -14,17 +18,22 @@ __all__ = [
     "Certificate",
     "Counterexample",
     "End",
+    "Few",
     "Frontier",
     "Inadmissible",
     "KeptProbability",
+    "Menu",
+    "Nearest",
     "NoRegion",
     "Origin",
     "RadiusResult",
     "Region",
     "Side",
+    "Standing",
     "Status",
     "Step",
     "Undecided",
     "Verdict",
+    "WhyNot",
     "Widening",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -11,6 +12,7 @@ import numpy as np
 
 from elbowroom.numerics import Floats
 from elbowroom.problem.body import Body
+from elbowroom.problem.further import Key
 from elbowroom.problem.target import Target
 from elbowroom.result.status import NEAR_TIE
 
@@ -19,7 +21,8 @@ from elbowroom.result.status import NEAR_TIE
 class Certificate:
     """Every point of ``body`` gets the wanted outcome from the model with this fingerprint.
 
-    ``margin`` is a proven lower bound on (score difference - needed slack) over the body, for the closest rival.
+    ``margin`` is a proven lower bound on (score difference - needed slack) over the body, for the closest rival. ``further``
+    are the ensembles of rules that were judged as well: fingerprint, outcome, and whether at every point or at the centre.
     """
 
     fingerprint: str
@@ -29,6 +32,7 @@ class Certificate:
     margin: float
     seconds: float
     assumptions: tuple[str, ...]
+    further: tuple[Key, ...] = ()
 
     def __bool__(self) -> bool:
         return True
@@ -44,6 +48,8 @@ class Certificate:
         body = self.body
         for array in (body.center, body.lower, body.upper, body.axes, body.whole, *body.free_groups):
             digest.update(np.ascontiguousarray(array).tobytes())
+        for fingerprint, outcome, everywhere in self.further:
+            digest.update(repr((fingerprint, repr(outcome.label), everywhere)).encode())
         return digest.hexdigest()
 
 
@@ -60,9 +66,14 @@ class Counterexample:
     margin: float  # score difference minus needed slack at the point, < 0
     seconds: float = 0.0
     near_tie: bool = False
+    source: str = ""  # the rule whose further trees say so; empty: the model itself
+    at_center: bool = False  # that rule is about the centre alone
 
     @property
     def reason(self) -> str:
+        if self.source:
+            where = "the centre" if self.at_center else "a point of the region"
+            return f"{self.source} {'is open' if self.near_tie else 'does not hold'} at {where}{f': {NEAR_TIE}' if self.near_tie else ''}"
         if self.near_tie:
             return f"a point of the region is {NEAR_TIE}; the model says {self.label!r} there"
         return f"a point of the region gets {self.label!r}"
@@ -73,10 +84,12 @@ class Counterexample:
 
 @dataclass(frozen=True, eq=False)
 class Undecided:
-    """The judge ran out of time or budget: nothing may be claimed."""
+    """The judge ran out of time or budget: nothing may be claimed. ``reached`` is how far it came, where that is known: a
+    proven lower bound of the margin beyond what is needed, negative."""
 
     reason: str
     seconds: float = 0.0
+    reached: float = -math.inf
 
     def __bool__(self) -> bool:
         return False

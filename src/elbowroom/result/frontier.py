@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import pandas as pd
 
 from elbowroom.result.region import NoRegion, Region
+from elbowroom.visible import visible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -108,5 +109,5 @@ def _row(radius: float, answer: Region | NoRegion) -> tuple[Any, ...]:
         distance, gap = (math.inf, 0.0) if math.isinf(answer.lower_bound) else (math.nan, math.nan)
     return (
         radius, answer.status.name, distance, answer.lower_bound, gap, isinstance(answer, Region), answer.seconds,
-        answer.method,
+        visible(answer.method),
     )  # fmt: skip

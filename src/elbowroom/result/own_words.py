@@ -17,6 +17,7 @@ from elbowroom.problem.categories import allowed_categories
 from elbowroom.problem.labels import Category, is_missing
 from elbowroom.problem.space import Space
 from elbowroom.problem.tables import RawColumn
+from elbowroom.result.standing import Standing, Standings
 
 
 def has_labels(space: Space) -> bool:
@@ -84,9 +85,16 @@ def changed_columns(space: Space, factual: Floats, center: Floats, filled: tuple
 
 
 def intervals_of(
-    space: Space, body: Body, factual: Floats, missing: tuple[str, ...], filled: tuple[str, ...] = ()
+    space: Space,
+    body: Body,
+    factual: Floats,
+    standings: Standings,
+    missing: tuple[str, ...],
+    filled: tuple[str, ...] = (),
 ) -> pd.DataFrame:
-    """One row per column: the value now, at the centre, the ends of its interval, and the categories that it may have."""
+    """One row per column: the value now, at the centre, the ends of its interval, what the region asks of it, and the
+    categories that it may have."""
+    asked = standings.by_table(space)
     low, high = (ends_of(space, body, ends, missing, "end") for ends in (body.lower, body.upper))
     frame = pd.DataFrame(
         {
@@ -96,6 +104,8 @@ def intervals_of(
             "low": [None if isinstance(end, tuple) else end for end in low],
             "high": [None if isinstance(end, tuple) else end for end in high],
             "changed": changed_columns(space, factual, body.center, filled),
+            "has_to_change": [standing is Standing.HAS_TO_CHANGE for standing in asked],
+            "kind": [standing.value for standing in asked],
         }
     )
     if has_labels(space):

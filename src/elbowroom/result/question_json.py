@@ -9,11 +9,14 @@ from typing import Any, Final
 import numpy as np
 
 from elbowroom.errors import InputError
+from elbowroom.problem.decimals import LARGEST
 from elbowroom.problem.freedom import Freedom
 from elbowroom.problem.kinds import Direction, Kind, Missing
+from elbowroom.problem.on import On
 from elbowroom.problem.parsing import Radius
 from elbowroom.problem.reader import Reader, number_out
 from elbowroom.problem.rooms import Box, Room, room_of
+from elbowroom.problem.scales import Scale
 from elbowroom.problem.shapes import Shape
 from elbowroom.problem.space import Feature, Group, Space
 from elbowroom.problem.target import Target
@@ -95,6 +98,7 @@ def room_out(room: Room) -> dict[str, Any]:
             fields = {"shape": name, "radius": _radius_out(room.radius)}
             if isinstance(room, Box):
                 fields |= {"low": _radius_out(room.low), "high": _radius_out(room.high)}
+                fields |= {} if room.on is On.ALL else {"on": On.parse(room.on).value}
             return fields | {"categories": _freedom_out(room.categories)}
     raise InputError(f"a room of type {type(room).__name__} has no JSON form; the known ones are {list(ROOMS)}")
 
@@ -134,7 +138,8 @@ def room_in(entry: Reader) -> Room:
     kind = ROOMS[name]
     if issubclass(kind, Box):
         radius, low, high = (_radius_in(entry.at(key)) for key in ("radius", "low", "high"))
-        return kind(radius, low, high, free)
+        on = entry.at("on").choice(On) if "on" in entry.mapping() else On.ALL
+        return kind(radius, low, high, free, on)
     size = _radius_in(entry.at("radius"))
     if size is None:
         raise entry.at("radius").wrong("a number, a list or a mapping")
@@ -162,13 +167,39 @@ def space_out(space: Space) -> dict[str, Any]:
             "direction": Direction(f.direction).value,
             "scale": number_out(f.scale),
             "weight": number_out(f.weight),
+            **prices_out(f),
             "unit": f.unit,
         }
         | ({} if f.missing is Missing.KEEP else {"missing": Missing(f.missing).value})
         | ({} if f.typical is None else {"typical": number_out(f.typical)})
+        | ({} if f.decimals is None else {"decimals": f.decimals})
         for f in space.features
     ]
-    return {"features": features, "groups": [_group_out(g) for g in space.groups]}
+    measure = {} if space.measure is None else {"measure": space.measure.value}
+    return {"features": features, "groups": [_group_out(g) for g in space.groups], **measure}
+
+
+def prices_out(feature: Feature) -> dict[str, Any]:
+    """Written where a price differs from the weight, so that files without prices stay as they were."""
+    found: dict[str, Any] = {}
+    for way in ("price_up", "price_down"):
+        slopes = getattr(feature, way)
+        if isinstance(slopes, tuple):
+            found[way] = [[number_out(start), number_out(slope)] for start, slope in slopes]
+        elif slopes != 1.0:
+            found[way] = number_out(slopes)
+    return found
+
+
+def prices_in(entry: Reader) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for way in ("price_up", "price_down"):
+        slopes = entry.maybe(way)
+        if slopes is not None and isinstance(slopes.value, list):
+            found[way] = [tuple(part.number() for part in pair.items(2)) for pair in slopes.items()]
+        elif slopes is not None:
+            found[way] = slopes.number()
+    return found
 
 
 def _group_out(group: Group) -> dict[str, Any]:
@@ -202,13 +233,16 @@ def space_in(entry: Reader) -> Space:
             direction=f.at("direction").choice(Direction),
             scale=f.at("scale").number(),
             weight=f.at("weight").number(),
+            **prices_in(f),
             unit=None if f.at("unit").value is None else f.at("unit").text(),
             missing=f.at("missing").choice(Missing) if "missing" in f.mapping() else Missing.KEEP,
             typical=f.at("typical").number() if "typical" in f.mapping() else None,
+            decimals=f.at("decimals").whole(0, LARGEST) if "decimals" in f.mapping() else None,
         )
         for f in entry.at("features").items()
     )
-    return Space(features, tuple(map(_group_in, entry.at("groups").items())))
+    measure = entry.at("measure").choice(Scale) if "measure" in entry.mapping() else None
+    return Space(features, tuple(map(_group_in, entry.at("groups").items())), measure=measure)
 
 
 def floats_out(values: np.ndarray[Any, Any]) -> list[float | str]:

@@ -7,7 +7,7 @@ imported only when one of them is used; the data of an answer does not depend on
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,15 +19,17 @@ from elbowroom.disk import write_whole
 from elbowroom.errors import InputError
 from elbowroom.numerics import Bools, Floats
 from elbowroom.problem.body import Body
-from elbowroom.problem.distances import Distance
+from elbowroom.problem.class_names import NO_NAMES, ClassNames
+from elbowroom.problem.distances import Distance, Metric
 from elbowroom.problem.parsing import check_seed
 from elbowroom.problem.rooms import Room
-from elbowroom.problem.rules import Rule
+from elbowroom.problem.rules import Rule, conditions_of
 from elbowroom.problem.shapes import is_round
 from elbowroom.problem.space import Space
 from elbowroom.problem.target import Target
 from elbowroom.result.certificate import Certificate
-from elbowroom.result.origin import Origin
+from elbowroom.result.few import Few
+from elbowroom.result.origin import Origin, is_closed
 from elbowroom.result.own_words import (
     changed_columns,
     ends_of,
@@ -37,12 +39,14 @@ from elbowroom.result.own_words import (
     table_of,
     with_missing,
 )
+from elbowroom.result.standing import Standings, standings_of
 from elbowroom.result.status import Status, Step
 from elbowroom.visible import visible, visible_lines
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from elbowroom.result.why_not import WhyNot
     from elbowroom.result.widening import Widening
 
 
@@ -75,12 +79,20 @@ class Region:
     origin: Origin | None = None  # None: read from a file that does not keep it
     missing: tuple[str, ...] = ()  # columns of numbers that the row lacks; 0 in ``factual_values``, NaN in ``factual``
     filled: tuple[str, ...] = ()  # columns that the row lacks and the region fills in; typical in ``factual_values``
+    labels: ClassNames = NO_NAMES  # what classes are called
+    few: Few | None = None  # where few changes were preferred: the closest answer of all
+    rounding: Certificate | None = (
+        None  # of the room around a centre with the decimals of the data, where one is needed
+    )
 
     def __post_init__(self) -> None:
         if not isinstance(self.certificate, Certificate):
             raise TypeError("a Region needs a Certificate of the judge")
         if self.status not in (Status.OPTIMAL, Status.CERTIFIED):
             raise ValueError(f"a Region cannot have status {self.status.name}")
+        claimed = conditions_of(self.rules, self.space, self.factual_values).further
+        if any(each.key not in self.certificate.further for each in claimed):
+            raise ValueError("a Region whose rules ask for further margins needs a Certificate that lists them")
 
     def __bool__(self) -> bool:
         return True
@@ -92,6 +104,24 @@ class Region:
     @property
     def body(self) -> Body:
         return self.certificate.body
+
+    @cached_property
+    def rounded(self) -> Region | None:
+        """The region that is shown where the closest one has more digits than the data: the same room around a rounded
+        centre, certified as well, at a distance of its own. None where none is needed, or none was accepted."""
+        if self.rounding is None:
+            return None
+        distance = Metric.of(self.space, self.metric)(self.factual_values, self.rounding.body.center)
+        lower_bound = min(self.lower_bound, distance)
+        closed = is_closed(distance, lower_bound, self.tolerance or 0.0)
+        return replace(
+            self,
+            status=Status.OPTIMAL if closed else Status.CERTIFIED,
+            certificate=self.rounding,
+            distance=distance,
+            lower_bound=lower_bound,
+            rounding=None,
+        )
 
     @cached_property
     def center(self) -> pd.Series:
@@ -130,19 +160,36 @@ class Region:
         return max(0.0, (self.distance - self.lower_bound) / self.distance)
 
     @property
+    def closest_distance(self) -> float:
+        """Of the closest answer of all that was found: the region's own, unless few changes were preferred to it."""
+        return self.distance if self.few is None else self.few.closest_distance
+
+    @property
     def tolerance(self) -> float | None:
         """The gap up to which the search calls its answer OPTIMAL; None if the file that it was read from does not say."""
         return None if self.origin is None else self.origin.tolerance
 
     @property
     def changed(self) -> Bools:
-        """Which columns of the user's table differ between factual and centre."""
+        """Which columns of the user's table differ between factual and centre. Not all of them have to: see
+        ``intervals.has_to_change``."""
         return changed_columns(self.space, self.factual_values, self.body.center, self.filled)
 
     @cached_property
+    def standings(self) -> Standings:
+        """What the region asks of each feature: that it changes, that it stays within limits, or nothing."""
+        return standings_of(self.space, self.body, self.factual_values, self.missing, self.filled)
+
+    @property
+    def changes(self) -> int:
+        """How many features have to change, because their present value lies outside; a group of categories is one."""
+        return self.standings.changes(self.space)
+
+    @cached_property
     def intervals(self) -> pd.DataFrame:
-        """One row per column of the user's table; ``categories`` (where there are labels) holds those it may have."""
-        return intervals_of(self.space, self.body, self.factual_values, self.missing, self.filled)
+        """One row per column of the user's table: ``has_to_change`` and ``kind`` ("has to change", "must stay within",
+        "does not matter") say what is asked of it; ``categories`` (where there are labels) holds those it may have."""
+        return intervals_of(self.space, self.body, self.factual_values, self.standings, self.missing, self.filled)
 
     @property
     def is_box(self) -> bool:
@@ -175,11 +222,12 @@ class Region:
         return self._widen(self, order=order, time_limit=time_limit)
 
     # ---- words and pictures -----------------------------------------------------------------------------------------
-    def sentence(self) -> str:
-        """The region in plain words. Every number is rounded inwards: the numbers shown are certified as shown."""
+    def sentence(self, digits: int | None = None) -> str:
+        """The region in plain words. Every number is rounded inwards: the numbers shown are certified as shown. They have
+        the decimals of the data; ``digits`` asks for so many decimals of the closest region itself."""
         from elbowroom.present.text import sentence
 
-        return visible(sentence(self))
+        return visible(sentence(self, digits))
 
     def __str__(self) -> str:
         from elbowroom.present.text import full_text
@@ -187,7 +235,8 @@ class Region:
         return visible_lines(full_text(self))
 
     def __repr__(self) -> str:
-        return f"<Region {self.status.name}, distance {self.distance:.6g}, {int(self.changed.sum())} columns changed>"
+        what = f"{self.changes} {'feature has' if self.changes == 1 else 'features have'} to change"
+        return f"<Region {self.status.name}, distance {self.distance:.6g}, {what}>"
 
     def _repr_html_(self) -> str:
         from elbowroom.present.report import fragment
@@ -195,7 +244,7 @@ class Region:
         return fragment(self)
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """One bar per changed feature: the value now, the centre and the certified interval (matplotlib)."""
+        """One bar per feature that has to change: the value now, the centre and the certified interval (matplotlib)."""
         from elbowroom.present.plots import plot_region
 
         return plot_region(self, ax)
@@ -250,6 +299,8 @@ class NoRegion:
     source: str = ""  # which model was read, human-readable
     origin: Origin | None = None  # None: read from a file that does not keep it
     missing: tuple[str, ...] = ()  # columns of numbers that the row lacks; 0 in ``factual_values``
+    labels: ClassNames = NO_NAMES  # what classes are called
+    _why_not: Callable[..., WhyNot] | None = field(default=None)  # of the explainer it came from; not in the JSON
 
     def __post_init__(self) -> None:
         if self.status not in (Status.NONE_EXISTS, Status.UNKNOWN):
@@ -258,10 +309,22 @@ class NoRegion:
     def __bool__(self) -> bool:
         return False
 
+    def __getstate__(self) -> dict[str, object]:
+        """Copies and pickles leave the explainer behind: it holds the whole model."""
+        return {**self.__dict__, "_why_not": None}
+
     @property
     def inner_row(self) -> Floats:
         """The row of the question as the model is asked: inner floats, NaN for numbers that are missing."""
         return with_missing(self.space, self.factual_values, self.missing)
+
+    def why_not(self, *, time_limit: float = 60.0) -> WhyNot:
+        """What rules a region out, as few things as possible, and the nearest questions that have an answer."""
+        if self._why_not is None:
+            raise InputError(
+                "this answer was read from a file or copied and has no model at hand; use explainer.why_not(answer)"
+            )
+        return self._why_not(self, time_limit=time_limit)
 
     def sentence(self) -> str:
         """Why there is no region, in plain words."""

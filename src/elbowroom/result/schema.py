@@ -28,12 +28,14 @@ from elbowroom.errors import InputError
 from elbowroom.numerics import Floats
 from elbowroom.problem.body import Body
 from elbowroom.problem.distances import Distance, Metric
+from elbowroom.problem.further import Key
 from elbowroom.problem.kinds import Missing
 from elbowroom.problem.reader import Reader, number_out
-from elbowroom.problem.rules import Rule, rules_in, rules_out
+from elbowroom.problem.rules import Rule, conditions_of, rules_in, rules_out
 from elbowroom.problem.shapes import Shape
 from elbowroom.problem.space import Space
 from elbowroom.result.certificate import Certificate
+from elbowroom.result.few import few_in, few_out
 from elbowroom.result.origin import Origin, check_bounds, check_no_bounds, origin_in, origin_out
 from elbowroom.result.question_json import (
     floats_out,
@@ -48,6 +50,7 @@ from elbowroom.result.question_json import (
 )
 from elbowroom.result.region import NoRegion, Region
 from elbowroom.result.status import Status, Step
+from elbowroom.result.words_json import check_kinds, kinds_in, kinds_out, names_in, names_out
 from elbowroom.visible import brief, visible_json
 
 VERSION: Final = 2
@@ -78,6 +81,7 @@ def write_answer(answer: Region | NoRegion, timings: bool = True) -> str:
         "factual": floats_out(answer.factual_values),
         **({"missing": list(answer.missing)} if answer.missing else {}),
         "predicted": label_out(answer.predicted, "predicted"),
+        **names_out(answer.labels),
         "source": answer.source,
         "origin": origin_out(answer.origin),
         "trace": [_step_out(step) for step in _thinned(answer.trace)] if timings else [],
@@ -86,9 +90,14 @@ def write_answer(answer: Region | NoRegion, timings: bool = True) -> str:
         document |= {
             "distance": number_out(answer.distance),
             "certificate": _certificate_out(answer.certificate, timings),
+            "kinds": kinds_out(answer),
         }
         if answer.filled:
             document["filled"] = list(answer.filled)
+        if answer.few is not None:
+            document["few"] = few_out(answer.few)
+        if answer.rounding is not None:
+            document["rounded"] = _certificate_out(answer.rounding, timings)
     else:
         document["reason"] = answer.reason
     document["checksum"] = _checksum(document)
@@ -121,12 +130,14 @@ def read_answer(text_or_path: str | Path) -> Region | NoRegion:
             answer = _no_region_in(top)
         case other:
             raise top.at("kind").wrong(f'"region" or "no region", not {other!r}')
+    kinds = kinds_in(top)
     document = {key: value for key, value in top.mapping().items() if key != "checksum"}
     if top.at("checksum").text() != _checksum(document):
         raise InputError(f"{where}: the checksum does not match; the file was changed after it was written")
     top.finish()
     if isinstance(answer, Region):
         check_bounds(top, answer.status, answer.distance, answer.lower_bound, answer.origin)
+        check_kinds(top, answer, kinds)
     else:
         check_no_bounds(top, answer.status, answer.lower_bound)
     return answer
@@ -172,6 +183,9 @@ def _region_in(top: Reader, where: str) -> Region:
     if repr(target) != repr(certificate.target):
         raise top.at("target").wrong("the target of the certificate")
     rules, rules_known = _rules_in(top, space, factual)
+    claimed = tuple(each.key for each in conditions_of(rules, space, factual).further)
+    if certificate.further != claimed:
+        raise top.at("certificate").wrong("one that was given for the trees of all rules, and for no others")
     missing = _missing_in(top, space, factual)
     for f in (space.position[name] for name in missing):
         if not certificate.body.lower[f] == certificate.body.upper[f] == 0.0:
@@ -179,6 +193,11 @@ def _region_in(top: Reader, where: str) -> Region:
     origin = _origin_in(top)
     if origin is not None and origin.fingerprint != certificate.fingerprint:
         raise top.at("origin").at("fingerprint").wrong("the fingerprint of the certificate")
+    rounding = _certificate_in(top.at("rounded"), size, where) if "rounded" in top.mapping() else None
+    if rounding is not None and (
+        rounding.fingerprint != certificate.fingerprint or repr(rounding.target) != repr(certificate.target)
+    ):
+        raise top.at("rounded").wrong("about the model and the target of the certificate")
     return Region(
         status=top.at("status").name_of(Status, (Status.OPTIMAL, Status.CERTIFIED)),
         space=space,
@@ -199,6 +218,9 @@ def _region_in(top: Reader, where: str) -> Region:
         origin=origin,
         missing=missing,
         filled=_filled_in(top, space, factual, missing),
+        labels=names_in(top),
+        few=few_in(top.at("few"), distance) if "few" in top.mapping() else None,
+        rounding=rounding,
     )
 
 
@@ -226,6 +248,7 @@ def _no_region_in(top: Reader) -> NoRegion:
         source=top.at("source").text() if kept or "source" in top.mapping() else "",
         origin=origin,
         missing=_missing_in(top, space, factual),
+        labels=names_in(top),
     )
 
 
@@ -320,7 +343,16 @@ def _certificate_out(c: Certificate, timings: bool) -> dict[str, Any]:
             "free_groups": [[int(f) for f in members] for members in body.free_groups],
         },
         "seal": c.seal,
-    }
+    } | ({"further": [_further_out(key) for key in c.further]} if c.further else {})
+
+
+def _further_out(key: Key) -> dict[str, Any]:
+    fingerprint, outcome, everywhere = key
+    return {"fingerprint": fingerprint, "target": target_out(outcome), "everywhere": everywhere}
+
+
+def _further_in(entry: Reader) -> Key:
+    return entry.at("fingerprint").digest(), target_in(entry.at("target")), entry.at("everywhere").truth()
 
 
 def _certificate_in(entry: Reader, size: int, where: str) -> Certificate:
@@ -345,6 +377,7 @@ def _certificate_in(entry: Reader, size: int, where: str) -> Certificate:
         entry.at("margin").number(infinite=True),
         entry.at("seconds").number(),
         tuple(a.text() for a in entry.at("assumptions").items()),
+        tuple(map(_further_in, entry.at("further").items())) if "further" in entry.mapping() else (),
     )
     if entry.at("seal").text() != certificate.seal:
         raise InputError(

@@ -17,10 +17,12 @@ from typing import Final, Protocol, TypeAlias
 from elbowroom.numerics import TOLERANCES, Floats
 from elbowroom.problem.body import Body
 from elbowroom.problem.conditions import Takes
+from elbowroom.problem.on import On
 from elbowroom.problem.problem import RecourseProblem
 from elbowroom.problem.shapes import Shape, unknown_to
 from elbowroom.result.certificate import Verdict
 from elbowroom.result.status import Step
+from elbowroom.visible import listed
 
 OnProgress: TypeAlias = Callable[[Step], None]
 AcceptBody: TypeAlias = Callable[[Body, float, float], Verdict]  # the judge of any body, within seconds and looks
@@ -106,11 +108,21 @@ class Clock:
             self._on_progress(step)
 
 
-def refusal(problem: RecourseProblem, who: str, shapes: Collection[Shape], takes: Takes) -> str | None:
-    """The words in which an engine refuses a shape or a condition that it was not written for; None if it takes all."""
+def refusal(
+    problem: RecourseProblem, who: str, shapes: Collection[Shape], takes: Takes, some_columns: bool = False
+) -> str | None:
+    """The words in which an engine refuses a shape or a condition that it was not written for, or room on some columns
+    only (unless it takes ``some_columns``); None if it takes all."""
     unknown = unknown_to(who, shapes, problem.walls.shape)
     if unknown is not None:
         return unknown
+    on = problem.walls.on
+    if on is not On.ALL and not some_columns:
+        return f"{who} does not take rooms with on={on.value!r}; use on='all', or for trees, linear models and networks method='auto'"
+    priced = () if takes.prices else problem.metric.priced
+    if priced:
+        names = listed([problem.space.names[f] for f in priced])
+        return f"{who} does not take prices that depend on the way or the length of a move: {names}; leave them out"
     beyond = problem.conditions.beyond(takes) if problem.rules else None
     if beyond is None:
         return None

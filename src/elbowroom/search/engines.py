@@ -5,11 +5,21 @@ from __future__ import annotations
 from typing import assert_never
 
 from elbowroom.models import LinearModel, Model, ObliqueEnsemble, ReluNetwork, TreeEnsemble
+from elbowroom.search.cases import CaseEngine, Divisible
 from elbowroom.search.contract import Engine
 
 
 def engine_for(model: Model) -> Engine:
-    """The fast exact engine of the model's family."""
+    """The fast exact engine of the model's family, for all conditions. Rows on trees that are no matter of two columns each
+    are left to Algorithm 1, and so are networks under rules for which no region was found."""
+    if isinstance(model, TreeEnsemble | ReluNetwork):
+        from elbowroom.search.adversarial import AdversarialEngine
+
+        return CaseEngine(_own_engine(model), otherwise=AdversarialEngine())
+    return CaseEngine(_own_engine(model))
+
+
+def _own_engine(model: Model) -> Divisible:
     match model:
         case LinearModel():
             from elbowroom.search.linear import LinearEngine

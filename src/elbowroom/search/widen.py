@@ -29,6 +29,7 @@ from elbowroom.errors import InputError
 from elbowroom.models import LinearModel, Model, ObliqueEnsemble, ReluNetwork, TreeEnsemble
 from elbowroom.numerics import Floats, next_up, next_value
 from elbowroom.problem import Body, Box, RecourseProblem, Shape, Walls
+from elbowroom.problem.on import On
 from elbowroom.problem.parsing import is_sequence, known_names
 from elbowroom.problem.shapes import check_known
 from elbowroom.result import (
@@ -107,6 +108,7 @@ class _Growth:
     def __init__(self, problem: RecourseProblem, region: Region, accept: AcceptBody, clock: Clock) -> None:
         self.problem, self.accept, self.clock = problem, accept, clock
         self.center = region.body.center
+        self.walls = problem.walls_at(self.center)
         self.exact = isinstance(problem.model, TreeEnsemble)
         self.close = _gap_of(problem.model)
         self.start = region.body.lower, region.body.upper
@@ -155,8 +157,8 @@ class _Growth:
         clipped where it ends at a bound."""
         problem, single = self.problem, self.problem.space.group_of < 0
         sides = (
-            (low, -self.center, -low, problem.lower, self.start[0], problem.walls.down),
-            (high, self.center, high, problem.upper, self.start[1], problem.walls.up),
+            (low, -self.center, -low, problem.lower, self.start[0], self.walls.down),
+            (high, self.center, high, problem.upper, self.start[1], self.walls.up),
         )
         widths = []
         for end, center, ends, limit, first, asked in sides:
@@ -185,7 +187,9 @@ class _Growth:
             return _Climb(f, sign, here, top, 1)
         ladder: Ladder
         if isinstance(problem.model, TreeEnsemble):
-            ends = cell_ends(problem.model.cuts[f], sign, edge, last, whole)
+            others = [each.model.cuts[f] for each in problem.further if each.everywhere]
+            cuts = np.unique(np.concatenate([problem.model.cuts[f], *others]))
+            ends = cell_ends(cuts, sign, edge, last, whole)
             ladder = Listed(np.concatenate([[edge], ends, [last]]))
         else:
             ladder = EveryWhole(edge, last) if whole else EveryFloat(edge, last)
@@ -289,7 +293,7 @@ class _Growth:
             high={names[f]: float(up[f]) for f in np.flatnonzero(single)},
             categories=region.room.categories,
         )
-        wide = replace(self._about_this_model(region), room=room, certificate=self.certificate)
+        wide = replace(self._about_this_model(region), room=room, certificate=self.certificate, rounding=None)
         return Widening(
             wide,
             tuple(self._side(c) for c in self.climbs if c.sign < 0),
@@ -298,11 +302,14 @@ class _Growth:
         )
 
     def _about_this_model(self, region: Region) -> Region:
-        """What the region says besides its box. How close another region could be was proven for the model that it
-        came from; for another model nothing of that is known."""
-        model = self.problem.model
+        """What the region says besides its box. How close another region could be was proven for the model that it came
+        from, and for rooms that lie within the wide one around every centre; otherwise nothing of that is known."""
+        model, on = self.problem.model, self.problem.walls.on
         if region.certificate.fingerprint == model.fingerprint:
-            return region
+            if on is On.ALL:
+                return region
+            status = Status.CERTIFIED if region.distance > 0.0 else Status.OPTIMAL
+            return replace(region, status=status, lower_bound=0.0, few=None)
         return replace(
             region,
             status=Status.CERTIFIED if region.distance > 0.0 else Status.OPTIMAL,
@@ -311,6 +318,7 @@ class _Growth:
             source=model.info.source,
             trace=(),
             origin=None,
+            few=None,
             _widen=None,
         )
 

@@ -51,7 +51,7 @@ def test_the_best_accepted_centre_is_kept_whatever_the_order() -> None:
 
 def test_an_inadmissible_centre_is_not_judged(monkeypatch: pytest.MonkeyPatch) -> None:
     one = begun(half_line(kind="integer"))
-    monkeypatch.setattr(attempt, "certify", lambda *question: pytest.fail("the judge was asked"))
+    monkeypatch.setattr(attempt, "certify_answer", lambda *question: pytest.fail("the judge was asked"))
     for x in (2.5, 7.0):  # not whole; beyond the limits
         assert isinstance(one.referee(at(x)), Inadmissible)
     assert one.referee.center is None
@@ -69,12 +69,12 @@ def test_a_verdict_gets_the_seconds_that_are_left_and_the_looks_that_are_given(m
     limits: list[float] = []
     given: list[float] = []
 
-    def judge(model: object, target: object, body: Body, seconds: float, looks: float) -> Verdict:
+    def judge(problem: object, body: Body, seconds: float, looks: float) -> Verdict:
         limits.append(seconds)
         given.append(looks)
         return Undecided("not today")
 
-    monkeypatch.setattr(attempt, "certify", judge)
+    monkeypatch.setattr(attempt, "certify_answer", judge)
     one = begun(half_line(), 10.0)
     one.referee(at(2.0))
     one.referee(at(2.0), 5.0)
@@ -105,7 +105,7 @@ def test_what_cannot_exist_is_not_searched_for(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_nothing_may_move_and_the_judge_does_not_know(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(attempt, "certify", lambda *question: Undecided("too close"))
+    monkeypatch.setattr(attempt, "certify_answer", lambda *question: Undecided("too close"))
     outcome = begun(half_line(immutable=True)).run(0)
     assert outcome.lower_bound == 0.0  # nothing is claimed
     assert "too close" in outcome.reason
@@ -154,7 +154,7 @@ def test_an_interrupt_before_anything_is_certified_says_so(monkeypatch: pytest.M
 
 
 def test_an_interrupted_judge_ends_the_search_with_what_was_certified(monkeypatch: pytest.MonkeyPatch) -> None:
-    one, certify = begun(half_line()), attempt.certify
+    one, certify = begun(half_line()), attempt.certify_answer
 
     def interrupted(*question: object) -> Verdict:
         if one.referee.center is not None:
@@ -167,7 +167,7 @@ def test_an_interrupted_judge_ends_the_search_with_what_was_certified(monkeypatc
         self.referee(at(2.0))
         raise AssertionError("the interrupt was lost")
 
-    monkeypatch.setattr(attempt, "certify", interrupted)
+    monkeypatch.setattr(attempt, "certify_answer", interrupted)
     monkeypatch.setattr(Attempt, "_search", engine)
     monkeypatch.setattr(Attempt, "_trivial", lambda self: None)
     outcome = one.run(0)

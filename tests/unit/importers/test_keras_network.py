@@ -21,34 +21,12 @@ from elbowroom.importers import open_model, replay  # noqa: E402
 from elbowroom.importers.replay_errors import network_error  # noqa: E402
 from elbowroom.models import ReluNetwork  # noqa: E402
 from tests.support.hostile import attack  # noqa: E402
-
-L = keras.layers
-NETWORKS: dict[str, Any] = {
-    "plain": lambda: [L.Dense(16, activation="relu"), L.Dense(3)],
-    "one output": lambda: [L.Dense(16, activation="relu"), L.Dense(8, activation="leaky_relu"), L.Dense(1)],
-    "all layers": lambda: [
-        L.Normalization(mean=[1.0, 2.0, 3.0, 4.0], variance=[1.0, 2.0, 3.0, 4.0]), L.Dense(12, use_bias=False),
-        L.BatchNormalization(), L.LeakyReLU(negative_slope=0.1), L.Dropout(0.3), L.Flatten(), L.Dense(9), L.PReLU(),
-        keras.Sequential([L.Dense(6), L.ReLU()]), L.Dense(3),
-    ],
-    "linear": lambda: [L.Dense(2)],
-}  # fmt: skip
-
-
-def _made(layers: list[Any], width: int = 4, seed: int = 0) -> Any:
-    keras.utils.set_random_seed(seed)
-    model = keras.Sequential([keras.Input((width,)), *layers])
-    rng = np.random.default_rng(0)
-    for layer in model.layers:
-        if isinstance(layer, L.BatchNormalization):
-            n = layer.moving_mean.shape[0]
-            layer.set_weights([rng.normal(size=n), rng.normal(size=n), rng.normal(size=n), rng.uniform(0.1, 2, n)])
-    return model
+from tests.support.keras_networks import NETWORKS, L, made  # noqa: E402
 
 
 @pytest.mark.parametrize("kind", NETWORKS)
 def test_scores_stay_within_the_declared_error(kind: str) -> None:
-    model = _made(NETWORKS[kind]())
+    model = made(NETWORKS[kind]())
     opened = open_model(model, replay=False)
     layers = opened.model.layers if isinstance(opened.model, ReluNetwork) else (opened.model.affine,)  # type: ignore[union-attr]
     rng = np.random.default_rng(1)
@@ -63,14 +41,14 @@ def test_scores_stay_within_the_declared_error(kind: str) -> None:
 
 @pytest.mark.parametrize("last", ["sigmoid", "softmax"])
 def test_probabilities_at_the_end_are_left_out(last: str) -> None:
-    model = _made([L.Dense(8, activation="relu"), L.Dense(1 if last == "sigmoid" else 3, activation=last)])
+    model = made([L.Dense(8, activation="relu"), L.Dense(1 if last == "sigmoid" else 3, activation=last)])
     opened = open_model(model)
     assert opened.report is not None and opened.model.info.evaluation_error > 0.0
     assert len(set(opened.predict(np.random.default_rng(0).normal(size=(300, 4)) * 5))) > 1
 
 
 def test_a_region_is_attacked_through_predict() -> None:
-    model = _made(NETWORKS["one output"](), seed=3)
+    model = made(NETWORKS["one output"](), seed=3)
     explainer = Explainer(model)
     X = np.random.default_rng(0).normal(size=(300, 4)) * 4
     labels = explainer.predict(X)
@@ -100,7 +78,7 @@ class _Own(L.Dense):  # type: ignore[misc, name-defined]
 )  # fmt: skip
 def test_other_layers_are_refused_by_name(layers: Any, words: str) -> None:
     with pytest.raises(UnsupportedModel, match=words):
-        open_model(_made(layers()))
+        open_model(made(layers()))
 
 
 def test_functional_models_are_refused_with_a_cure() -> None:

@@ -21,6 +21,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import all_estimators
 
+from elbowroom.errors import InputError
 from elbowroom.importers import open_model, read_model, supported_models
 from elbowroom.importers.table import READERS, UNFOLDERS
 from elbowroom.models import Decision, LinearModel, Link, ReluNetwork, TreeEnsemble
@@ -198,3 +199,15 @@ def test_all_supported_classes_exist() -> None:
             places = homes.get(library, [library])
             assert any(isinstance(getattr(importlib.import_module(place), name, None), type) for place in places)
     assert supported_models() == tuple(name for _, name in table)
+
+
+@pytest.mark.parametrize("count", [None, "7", -1, 10**9, 2.5])
+@pytest.mark.parametrize("scaled", [False, True])
+def test_a_damaged_number_of_columns_is_refused_by_name(count: Any, scaled: bool) -> None:
+    """Before anything of that size is made."""
+    x = np.random.default_rng(0).normal(size=(40, 3))
+    last = LogisticRegression().fit(x, x[:, 0] > 0)
+    first = StandardScaler().fit(x)
+    (first if scaled else last).n_features_in_ = count
+    with pytest.raises(InputError, match=r"n_features_in_.*fit it again"):
+        read_model(make_pipeline(first, last) if scaled else last)

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
+import pytest
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
+from elbowroom.errors import ReplayMismatch
 from elbowroom.importers import open_model
 from elbowroom.importers.preprocessing import Preprocessing
-from elbowroom.importers.replay_points import Range, boundary_rows, cut_rows, neighbours, row_budget
+from elbowroom.importers.replay import replay
+from elbowroom.importers.replay_points import Range, boundary_rows, cut_rows, neighbours, on_cuts, row_budget
 from elbowroom.models import LinearModel, TreeEnsemble
-from elbowroom.numerics import ordinal
+from elbowroom.numerics import next_up, ordinal
 from tests.support.importer_cases import fitted, table
 
 FRAME, Y = table("cancer")
@@ -77,3 +83,30 @@ def test_ranges_follow_the_data_the_cuts_or_the_scaler() -> None:
     by_cuts = Range.of(parsed, preprocessing, None)
     for f, cuts in enumerate(parsed.cuts):
         assert not cuts.size or (by_cuts.low[f] < cuts[0] and cuts[-1] < by_cuts.high[f])
+
+
+def test_rows_on_cuts_take_the_same_way_through_every_tree() -> None:
+    parsed = open_model(fitted(RandomForestClassifier(20, random_state=0), X, Y), replay=False).model
+    assert isinstance(parsed, TreeEnsemble)
+    rng = np.random.default_rng(0)
+    rows = X[:200] + rng.normal(size=(200, X.shape[1]))
+    sharp = on_cuts(parsed, rows, rng)
+    assert np.array_equal(parsed.apply(sharp), parsed.apply(rows))
+    for f, cuts in enumerate(parsed.cuts):
+        if cuts.size:
+            assert np.isin(sharp[:, f], np.concatenate([cuts, next_up(cuts)])).all()
+            assert np.isin(sharp[:, f], cuts).any() and np.isin(sharp[:, f], next_up(cuts)).any()
+
+
+def test_a_large_forest_with_one_wrong_leaf_is_refused() -> None:
+    """Fewer rows are tried where there are many trees, and labels are asked for on some of them: scores are on all."""
+    model = fitted(RandomForestClassifier(150, max_depth=4, random_state=0), X, Y)
+    opened = open_model(model)
+    assert opened.report is not None and opened.report.points < 15_000
+    parsed = opened.model
+    assert isinstance(parsed, TreeEnsemble)
+    value = parsed.value.copy()
+    leaf = int(parsed.apply(X[:1])[0, 77])
+    value[leaf] = value[leaf, ::-1]
+    with pytest.raises(ReplayMismatch):
+        replay(replace(parsed, value=value), opened.original, data=X)

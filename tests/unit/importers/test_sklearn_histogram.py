@@ -2,94 +2,29 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
-from functools import cache
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import (
     ExtraTreesClassifier,
     GradientBoostingClassifier,
-    HistGradientBoostingClassifier,
     RandomForestClassifier,
 )
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OrdinalEncoder
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
 from elbowroom.errors import ReplayMismatch, UnsupportedModel
 from elbowroom.importers import open_model, replay, sklearn_histogram
 from elbowroom.importers.reading import ReadModel
 from elbowroom.models import TreeEnsemble
+from tests.support.histogram_cases import array, boosted, cases, credit_table
 from tests.support.importer_cases import one_thread
 
 __all__ = ["one_thread"]
 pytestmark = pytest.mark.usefixtures("one_thread")
 SIZES = [4_000, pytest.param(200_000, marks=pytest.mark.long)]
-
-
-@cache
-def _frame(rows: int = 700) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
-    """Numbers with holes, text, categories in an odd order, codes and truth values; two and three classes."""
-    rng = np.random.default_rng(0)
-    frame = pd.DataFrame(
-        {
-            "income": rng.normal(50, 20, rows),
-            "purpose": pd.Categorical(
-                rng.choice(["car", "house", "radio", "study"], rows), ["study", "radio", "house", "car"]
-            ),
-            "age": rng.integers(18, 80, rows).astype(float),
-            "grade": rng.choice([30, 10, 20, 25], rows),
-            "owner": rng.choice([True, False], rows),
-        }
-    )
-    frame.loc[frame.index % 9 == 0, "income"] = np.nan
-    frame.loc[frame.index % 11 == 0, "purpose"] = np.nan
-    score = (
-        frame["income"].fillna(20) / 20
-        + frame["purpose"].isin(["car", "radio"]) * 2
-        - frame["grade"].isin([20, 30]) * 1.5
-    )
-    score = score + frame["owner"] + rng.normal(size=rows) * 0.2
-    return frame, np.where(score > 3, "good", "bad"), np.digitize(score, [2, 4])
-
-
-def _boosted(**more: Any) -> Any:
-    return HistGradientBoostingClassifier(max_iter=12, min_samples_leaf=5, random_state=0, **more)
-
-
-def _array() -> np.ndarray:
-    """Categories as numbers that are no positions: 10, 20, 25, 30, and a column with holes."""
-    frame, _, _ = _frame()
-    return np.column_stack([frame["income"], frame["grade"], frame["age"]]).astype(float)
-
-
-def _models() -> dict[str, tuple[Any, Any]]:
-    frame, y, y3 = _frame()
-    text = frame["purpose"].astype(object).fillna("other")
-    numbers = frame.drop(columns="owner").assign(purpose=text)  # truth values would make the encoder's output objects
-    mask = [False, True, False, True, True]
-    first = ColumnTransformer([("codes", OrdinalEncoder(), ["purpose"])], remainder="passthrough")
-    return {
-        "from_dtype": (_boosted(categorical_features="from_dtype").fit(frame, y), frame),
-        "mask": (_boosted(categorical_features=mask).fit(frame, y), frame),
-        "indices": (_boosted(categorical_features=[1, 3]).fit(frame, y), frame),
-        "names, three classes": (_boosted(categorical_features=["grade", "purpose"]).fit(frame, y3), frame),
-        "array": (_boosted(categorical_features=[1]).fit(_array(), y), _array()),
-        "numbers only": (_boosted().fit(_array(), y), _array()),
-        "behind an encoder": (make_pipeline(first, _boosted(categorical_features=[0])).fit(numbers, y), numbers),
-    }
-
-
-@cache
-def _cases() -> dict[str, tuple[Any, Any]]:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return _models()
 
 
 NAMES = ("from_dtype", "mask", "indices", "names, three classes", "array", "numbers only", "behind an encoder")
@@ -120,7 +55,7 @@ def _raw(model: Any, table: Any) -> np.ndarray:
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("name", NAMES)
 def test_sums_and_labels_are_the_originals(name: str, size: int) -> None:
-    model, rows = _cases()[name]
+    model, rows = cases()[name]
     opened = open_model(model, data=rows)
     assert opened.report is not None and opened.report.points > 3_000 and opened.report.open_points == 0
     hostile = _hostile(opened, size)
@@ -134,15 +69,15 @@ def test_sums_and_labels_are_the_originals(name: str, size: int) -> None:
 
 
 def test_categories_are_those_of_the_models_own_encoder() -> None:
-    columns = open_model(_cases()["mask"][0], replay=False).original.inputs.columns
+    columns = open_model(cases()["mask"][0], replay=False).original.inputs.columns
     assert columns[1].categories == ("car", "house", "radio", "study", None)  # sorted, whatever the dtype says
     assert columns[3].categories == (10, 20, 25, 30, None) and columns[4].categories == (False, True, None)
-    opened = open_model(_cases()["mask"][0], replay=False)
+    opened = open_model(cases()["mask"][0], replay=False)
     assert isinstance(opened.model, TreeEnsemble) and opened.model.sets is not None
 
 
 def test_categories_that_were_never_seen_are_missing_ones() -> None:
-    model, frame = _cases()["mask"]
+    model, frame = cases()["mask"]
     opened = open_model(model, replay=False)
     strange = frame.assign(purpose="boat", grade=15)
     missing = frame.assign(purpose=np.nan, grade=np.nan)
@@ -151,9 +86,9 @@ def test_categories_that_were_never_seen_are_missing_ones() -> None:
 
 
 def test_none_as_a_category_of_its_own_is_refused() -> None:
-    frame, y, _ = _frame()
+    frame, y, _ = credit_table()
     text = frame.assign(purpose=pd.Series([None, "a", "b", "c", "d", "e", "f"] * 100, dtype=object))
-    model = _boosted(categorical_features=["purpose"]).fit(text, y)
+    model = boosted(categorical_features=["purpose"]).fit(text, y)
     with pytest.raises(UnsupportedModel, match=r"'purpose'.*takes None for a category.*astype\('category'\)"):
         open_model(model)
 
@@ -168,7 +103,7 @@ def _caught(copy: TreeEnsemble, opened: ReadModel) -> bool:
 
 @pytest.mark.parametrize("name", ["mask", "array"])
 def test_wrong_copies_are_caught(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    opened = open_model(_cases()[name][0], replay=False)
+    opened = open_model(cases()[name][0], replay=False)
     parsed = opened.model
     assert isinstance(parsed, TreeEnsemble) and parsed.missing_left is not None and parsed.sets is not None
     assert not _caught(parsed, opened)
@@ -177,7 +112,7 @@ def test_wrong_copies_are_caught(name: str, monkeypatch: pytest.MonkeyPatch) -> 
     with monkeypatch.context() as wrong:
         wrong.setattr(sklearn_histogram, "_order", lambda model: np.arange(model.n_features_in_))
         with pytest.raises((ReplayMismatch, UnsupportedModel)):
-            open_model(_cases()[name][0])
+            open_model(cases()[name][0])
     with monkeypatch.context() as wrong:
         ask = sklearn_histogram._InSet.__call__
         wrong.setattr(
@@ -185,7 +120,7 @@ def test_wrong_copies_are_caught(name: str, monkeypatch: pytest.MonkeyPatch) -> 
         )
         if name == "array":
             with pytest.raises(ReplayMismatch):
-                open_model(_cases()[name][0])
+                open_model(cases()[name][0])
 
 
 # ---- trees -----------------------------------------------------------------------------------------------------------
@@ -201,7 +136,7 @@ def _trees() -> dict[str, Any]:
 @pytest.mark.parametrize("seen", [True, False], ids=["NaN in training", "none in training"])
 @pytest.mark.parametrize("name", ["tree", "random forest", "extra tree", "extra trees"])
 def test_trees_route_missing_numbers_where_the_library_takes_them(name: str, seen: bool) -> None:
-    rows, (_, y, _) = _array(), _frame()
+    rows, (_, y, _) = array(), credit_table()
     whole = np.nan_to_num(rows, nan=30.0)
     model = _trees()[name]
     try:
@@ -223,7 +158,7 @@ def test_trees_route_missing_numbers_where_the_library_takes_them(name: str, see
 
 
 def test_trees_that_take_no_missing_numbers_say_so() -> None:
-    rows, (_, y, _) = np.nan_to_num(_array()), _frame()
+    rows, (_, y, _) = np.nan_to_num(array()), credit_table()
     for model in (GradientBoostingClassifier(n_estimators=3),):
         parsed = open_model(model.fit(rows, y)).model
         assert isinstance(parsed, TreeEnsemble) and parsed.may_miss is None and parsed.missing_left is None

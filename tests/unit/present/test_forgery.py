@@ -110,6 +110,10 @@ def make(kind: str, folder: Path) -> Case:
         "linear": (LogisticRegression().fit(X, y), {"room": Box(0.02), **rules}),
         "nameless": (LogisticRegression().fit(X.to_numpy(), y), {"room": Box(0.02)}),
         "forest": (RandomForestClassifier(5, max_depth=3, random_state=0).fit(X, y), {"room": Ball(0.02)}),
+        "few": (
+            RandomForestClassifier(5, max_depth=3, random_state=0).fit(X, y),
+            {"room": Box(0.02, on="changed"), "prefer_few": 5.0},
+        ),
         "network": (MLPClassifier((4,), solver="lbfgs", random_state=0).fit(X, y), {"room": Box(0.02)}),
         "certified": (LogisticRegression().fit(X, y), {"room": Box(0.02)}),
         "none": (LogisticRegression().fit(X, y), {"room": Box(0.6)}),
@@ -145,6 +149,7 @@ KINDS = [
     "linear",
     "nameless",
     "forest",
+    "few",
     "network",
     "certified",
     "none",
@@ -318,7 +323,9 @@ def test_names_of_a_model_that_has_none_are_the_files_own(tmp_path: Path) -> Non
     case = make("nameless", tmp_path)
     features = case.document["space"]["features"]
     swapped = [{**features[0], "name": "age", "unit": "years"}, {**features[1], "name": "income", "unit": "DM"}]
-    report = case.check(forged(case.document, (("space", "features"), swapped)))
+    kinds = case.document["kinds"]
+    others = {"age": kinds["income"], "income": kinds["age"]}
+    report = case.check(forged(case.document, (("space", "features"), swapped), (("kinds",), others)))
     assert report.proven is not None and report.proven.startswith("If age ")
     assert any(f.remark and "column names are the file's own, the model has none" in f.what for f in report.findings)
     named = make("linear", tmp_path)

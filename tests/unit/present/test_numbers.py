@@ -123,3 +123,34 @@ def test_words() -> None:
     assert percent(0.7) == "70 %"
     assert about(1 / 3) == "≈ 0.333333"
     assert about(2.5) == "2.5"
+
+
+@given(st.floats(-1e9, 1e9), st.floats(0, 1e6), st.floats(0, 1), st.integers(0, 15))
+def test_intervals_with_the_decimals_of_the_data_stay_inside(
+    low: float, width: float, place: float, decimals: int
+) -> None:
+    """Inwards whatever the decimals; no more of them than the data has, unless no such number lies inside."""
+    high = low + width
+    center = min(max(low + place * width, low), high)
+    shown = interval(low, center, high, decimals=decimals)
+    ends = [Fraction(text.replace(",", "")) for text in (shown.low, shown.center, shown.high)]
+    if low < high:
+        assert low <= float(ends[0]) and ends[0] <= ends[1] <= ends[2] and float(ends[2]) <= high
+    step = Fraction(1, 10**decimals)
+    fits = -((-Fraction(low)) // step) * step <= Fraction(high)
+    if fits and low < high:
+        assert all((end / step).denominator == 1 for end in (ends[0], ends[2]))
+
+
+@given(st.lists(st.tuples(st.floats(-1e6, 1e6), st.floats(1e-3, 1e3)), min_size=2, max_size=4), st.integers(0, 8))
+def test_round_bodies_with_the_decimals_of_the_data_stay_inside(
+    columns: list[tuple[float, float]], decimals: int
+) -> None:
+    center, axes = (np.array(values) for values in zip(*columns, strict=True))
+    body = Body(center, center - axes, center + axes, Shape.BALL, axes, np.zeros(len(columns), dtype=bool))
+    plain, shown = round_body(body), round_body(body, [decimals] * len(columns))
+    assert shown.centers == plain.centers and shown.shrink == plain.shrink
+    for f in shown.reaches:
+        assert 0 < Fraction(shown.reaches[f].replace(",", "")) <= Fraction(plain.reaches[f].replace(",", ""))
+        assert Fraction(plain.lows[f].replace(",", "")) <= Fraction(shown.lows[f].replace(",", ""))
+        assert Fraction(shown.highs[f].replace(",", "")) <= Fraction(plain.highs[f].replace(",", ""))

@@ -66,7 +66,7 @@ def test_plot_has_one_row_per_changed_feature() -> None:
     words = texts_of(ax)
     assert "50,110 to 54,100 DM" in words and "now 40,123.75 DM" in words and "own" in words
     assert "'rejected'" in words and "'approved'" in words
-    assert "1 more feature has room" in words and "1 feature stays as it is" in words
+    assert "1 feature must stay within its range" in words and "1 feature stays as it is" in words
     assert {t.get_text() for t in ax.get_legend().get_texts()} == {"now", "centre of the region", "certified interval"}
 
 

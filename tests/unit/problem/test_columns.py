@@ -306,7 +306,7 @@ def test_a_space_is_matched_to_the_columns_of_a_model(frame: pd.DataFrame) -> No
     assert matched.columns == ("grade", "age", "housing")
     assert matched.names[:6] == ("grade=A", "grade=F", "grade=C", "age=20", "age=21", "age=99")
     assert matched.upper.tolist() == [1, 0, 1, 1, 1, 0, 1, 1, 1]
-    assert [g.weight for g in matched.groups] == [1.0, 2.0, 1.0]
+    assert [g.weight for g in matched.groups] == [1.0 / 3.0, 2.0, 1.0 / 3.0]
     assert all(f.immutable for f in matched.features[6:])
     assert matched.row({"grade": "C", "age": 21, "housing": "own"}).tolist() == [0, 0, 1, 0, 1, 0, 0, 1, 0]
     with pytest.raises(InputError, match="'B' is not one of its categories"):
@@ -402,7 +402,7 @@ def test_a_space_is_a_readable_table(frame: pd.DataFrame) -> None:
     bounds = {"salary": (0, np.inf)}
     holes = frame.assign(job=["<b>smith</b>", None, "clerk"] * 8)
     space = Space.from_frame(holes, immutable=["housing"], increasing=["age"], bounds=bounds, units={"salary": "EUR"})
-    assert repr(space) == "<Space of 7 columns: 3 numbers, 4 columns of categories; 1 cannot change>"
+    assert repr(space) == "<Space of 7 columns: 3 numbers, 4 columns of categories; 1 cannot change; scale 'usual'>"
     table = space.describe().set_index("column")
     assert list(table.columns) == ["kind", "values", "scale", "weight", "may change", "missing", "note"]
     assert table.loc["age", ["kind", "values", "may change"]].tolist() == ["whole number", "20 to 43", "may only rise"]

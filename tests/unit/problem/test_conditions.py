@@ -10,7 +10,8 @@ import pytest
 
 from elbowroom import AtMost, Box, Feature, Group, LinearRule, Space
 from elbowroom.problem import Conditions, RecourseProblem, Takes, allowed_categories
-from elbowroom.problem.conditions import ROW_SLACK, Clause, Grid, HalfLine, Row, Side
+from elbowroom.problem.conditions import ROW_SLACK, Between, Clause, Row
+from elbowroom.problem.domains import Domain, Grid
 from tests.support.further_rules import InSteps, LowOrHigh
 from tests.support.small_models import random_trees
 
@@ -23,7 +24,7 @@ SPACE = Space(
     (Group("city", ("x2", "x3", "x4")),),
 )
 FACTUAL = np.array([1.0, 4.0, 1.0, 0.0, 0.0])
-EVERYTHING = Takes(rows=True, most_changes=True, steps=True, clauses=True)
+EVERYTHING = Takes(rows=True, most_changes=True, domains=True, clauses=True)
 
 
 def ask(*rules) -> RecourseProblem:
@@ -42,9 +43,9 @@ def test_the_smallest_limit_counts_and_everything_else_is_kept_in_order() -> Non
     assert conditions.most_changes == 1
     assert [row.coefficients.tolist() for row in conditions.rows] == [[1, 0, 0, 0, 0], [0, 2, 0, 0, 0]]
     assert [(row.low, row.high) for row in conditions.rows] == [(-math.inf, 2.0), (0.0, math.inf)]
-    assert [grid.column for grid in conditions.steps] == [0] and conditions.clauses == ()
+    assert [domain.column for domain in conditions.domains] == [0] and conditions.clauses == ()
     nothing = Conditions.merged([])
-    assert (nothing.rows, nothing.most_changes, nothing.steps, nothing.clauses) == ((), None, (), ())
+    assert (nothing.rows, nothing.most_changes, nothing.domains, nothing.clauses) == ((), None, (), ())
 
 
 def test_rules_are_lowered_once() -> None:
@@ -62,18 +63,18 @@ def test_rows_hold_up_to_the_rounding_of_their_terms() -> None:
 
 
 def test_a_step_is_exact() -> None:
-    grid = Grid(0, 1.0, 100.0, "")
+    grid = Domain(0, (), Grid(1.0, 100.0), "")
     for k in (-3, 0, 7, 10**12):
         value = 1.0 + 100.0 * k
-        assert grid.holds(np.array([value]))
-        assert not grid.holds(np.array([math.nextafter(value, math.inf)]))
-    tenth = Grid(0, 0.0, 0.1, "")
-    assert all(tenth.holds(np.array([0.1 * k])) for k in range(4))  # the float nearest to k * 0.1
-    assert not tenth.holds(np.array([math.nextafter(0.1, 1.0)]))
+        assert grid.holds(value)
+        assert not grid.holds(math.nextafter(value, math.inf))
+    tenth = Domain(0, (), Grid(0.0, 0.1), "")
+    assert all(tenth.holds(value) for value in (0.0, 0.1, 0.2, 0.3, 0.7))  # the decimals that people write
+    assert not tenth.holds(math.nextafter(0.1, 1.0)) and not tenth.holds(3 * 0.1)
 
 
-def test_a_clause_needs_one_of_its_half_lines_and_thresholds_belong_to_them() -> None:
-    clause = Clause((HalfLine(0, Side.AT_MOST, 1.0), HalfLine(1, Side.AT_LEAST, 5.0)), "")
+def test_a_clause_needs_one_of_its_ranges_and_their_ends_belong_to_them() -> None:
+    clause = Clause((Between(0, high=1.0), Between(1, low=5.0)), "")
     above = math.nextafter(1.0, 2.0)
     assert clause.holds(np.array([1.0, 0.0])) and clause.holds(np.array([above, 5.0]))
     assert not clause.holds(np.array([above, math.nextafter(5.0, 0.0)]))
@@ -134,7 +135,7 @@ def test_beyond_names_the_part_and_its_rule() -> None:
     limit = ask(AtMost(2)).conditions.beyond(Takes(rows=True))
     assert limit == "a limit on the number of changes: AtMost (at most two features change)"
     steps = ask(AtMost(2), InSteps("x1", 2.0)).conditions
-    assert steps.beyond(Takes(rows=True, most_changes=True)) == "steps: InSteps (x1 moves in steps of 2.0)"
+    assert steps.beyond(Takes(rows=True, most_changes=True)) == "certain values: InSteps (x1 moves in steps of 2.0)"
     assert str(ask(LowOrHigh(("x0", 1.0), ("x1", 2.0))).conditions.beyond(Takes())).startswith("clauses: LowOrHigh")
     assert steps.beyond(EVERYTHING) is None and ask().conditions.beyond(Takes()) is None
 

@@ -111,8 +111,8 @@ def objects(value: Any, path: tuple = ()) -> Iterator[tuple[tuple, dict[str, Any
             yield from objects(inner, (*path, index))
 
 
-OPEN = {"coefficients", "versions", "radius", "high", "categories"}  # objects whose keys are names
-OPTIONAL = {("origin",), ("missing",), ("space", "features", "missing")}
+OPEN = {"coefficients", "versions", "radius", "high", "categories", "kinds"}  # objects whose keys are names
+OPTIONAL = {("origin",), ("missing",), ("space", "features", "missing"), ("kinds",), ("labels",)}
 OPTIONAL_WITHOUT_REGION = {("origin",), ("predicted",), ("source",)}
 
 

@@ -28,12 +28,14 @@ def test_series_over_raw_columns() -> None:
     assert (region.lower["salary"], region.upper["salary"]) == (51_604.5, 52_604.5)
     assert region.lower["grade"] == region.upper["grade"] == 2.5
     assert region.changed.tolist() == [False, True, True, True, False, False, False]
-    assert "3 columns changed" in repr(region)
+    assert "3 features have to change" in repr(region)
 
 
 def test_intervals_have_one_row_per_raw_column() -> None:
     table = make_raw_region().intervals.set_index("feature")
-    assert list(table.columns) == ["factual", "center", "low", "high", "changed", "categories"]
+    told = ["factual", "center", "low", "high", "changed", "has_to_change", "kind", "categories"]
+    assert list(table.columns) == told
+    assert table["has_to_change"].tolist() == [False, True, True, True, False, False, False]
     assert list(table.index) == COLUMNS
     assert table.loc["purpose", "categories"] == ("car", "radio")
     assert table.loc["purpose", "low"] is None

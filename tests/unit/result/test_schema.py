@@ -251,7 +251,8 @@ def test_any_missing_field_is_named() -> None:
     document = json.loads(make_region().to_json())
     for key in document:
         broken = {k: v for k, v in document.items() if k != key}
-        words = {"format": "not an elbowroom file", "origin": "checksum"}  # early files of version 2 have no origin
+        # early files of version 2 have neither origin nor kinds
+        words = {"format": "not an elbowroom file", "origin": "checksum", "kinds": "checksum"}
         with pytest.raises(InputError, match=words.get(key, "missing")):
             Region.from_json(json.dumps(broken))
 
@@ -316,7 +317,8 @@ def test_labels_without_a_json_form_are_refused() -> None:
 
 def test_the_data_of_an_answer() -> None:
     region = make_region()
-    assert list(region.intervals.columns) == ["feature", "factual", "center", "low", "high", "changed"]
+    told = ["feature", "factual", "center", "low", "high", "changed", "has_to_change", "kind"]
+    assert list(region.intervals.columns) == told
     assert region.changed.sum() == (CENTER != FACTUAL).sum()
     assert region.contains(region.sample(50)).all() and bool(region) and not make_no_region()
     assert repr(region).startswith("<Region OPTIMAL") and repr(make_no_region()).startswith("<NoRegion NONE_EXISTS")

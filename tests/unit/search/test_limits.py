@@ -22,13 +22,14 @@ from elbowroom.kernels.threads import one_thread
 from elbowroom.models import TreeEnsemble
 from elbowroom.models.margins import tree_margins
 from elbowroom.problem import RecourseProblem
+from elbowroom.search.cases import CaseEngine
 from elbowroom.search.contract import Clock
 from elbowroom.search.trees.boxes.calls import BoxKernels
 from elbowroom.search.trees.cells import build
-from elbowroom.search.trees.cells.build import build_ensemble, building
+from elbowroom.search.trees.cells.build import Part, build_ensemble, building
 from elbowroom.search.trees.cells.dimensions import Dimensions
 from elbowroom.search.trees.cells.gradual import GradualEnsemble
-from elbowroom.search.trees.engine import MOST_TARGETS
+from elbowroom.search.trees.engine import MOST_TARGETS, TreeEngine
 from elbowroom.search.trees.heap import Nodes, push
 from elbowroom.search.trees.memory import TreeMemory
 from elbowroom.search.trees.question.layout import Layout, lay_out
@@ -73,13 +74,13 @@ def test_preparation_pauses_after_every_block_and_goes_on_later(
     margins = tree_margins(model, 1)
     at_once = build_ensemble(model, space, 1, None, dimensions, 4096)
     monkeypatch.setattr(build, "BLOCK", 64)
-    steps = sum(1 for _ in building(model, space, dimensions, margins, 4096))
+    steps = sum(1 for _ in building([Part(model, margins)], space, dimensions, 4096))
     assert steps > 100  # far more blocks than leaves / 64: all dimensions and tables pause
     begun: list[int] = []
 
     def begin():  # type: ignore[no-untyped-def]
         begun.append(1)
-        return building(model, space, dimensions, margins, 4096)
+        return building([Part(model, margins)], space, dimensions, 4096)
 
     gradual, calls = GradualEnsemble(begin), 1
     while not gradual.ready(clock := Counting(11)):
@@ -181,7 +182,8 @@ def test_memory_does_not_grow_with_targets(forest: tuple[Explainer, np.ndarray])
     for k in range(12):
         fresh.explain(x[0], Box(0.02), target=Target(1, 0.5 + k / 50), time_limit=1.0)
         engine = next(iter(fresh._engines.values()))
-        assert len(engine._memory) <= MOST_TARGETS  # type: ignore[attr-defined]
+        assert isinstance(engine, CaseEngine) and isinstance(engine.engine, TreeEngine)
+        assert len(engine.engine._memory) <= MOST_TARGETS
 
 
 def test_products_of_networks_run_on_one_thread_and_the_number_of_threads_is_set_back() -> None:

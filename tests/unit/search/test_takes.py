@@ -7,7 +7,20 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from elbowroom import AtMost, Ball, Box, Diamond, Explainer, Feature, InputError, LinearRule, NoRegion, Region, Space
+from elbowroom import (
+    AtMost,
+    Ball,
+    Box,
+    Diamond,
+    Explainer,
+    Feature,
+    InputError,
+    LinearRule,
+    NoRegion,
+    Region,
+    Space,
+    Status,
+)
 from elbowroom.models import Model
 from elbowroom.problem import Room, Rule
 from tests.support.further_rules import InSteps, LowOrHigh
@@ -52,21 +65,24 @@ def ask(family: str, shape: str, method: str, rule: Rule) -> Region | NoRegion:
 
 
 @pytest.mark.parametrize(("family", "shape", "method"), ENGINES)
-def test_steps_and_clauses_are_refused_by_name(family: str, shape: str, method: str) -> None:
-    for rule, part in ((STEPS, r"steps: InSteps \(x0 moves"), (CLAUSES, r"clauses: LowOrHigh \(x0 is at most")):
-        with pytest.raises(InputError, match=f"does not take {part}"):
-            ask(family, shape, method, rule)
+def test_steps_and_clauses_are_taken_or_refused_by_name(family: str, shape: str, method: str) -> None:
+    parts = ((STEPS, r"certain values: InSteps \(x0 moves"), (CLAUSES, r"clauses: LowOrHigh \(x0 is at most"))
+    for rule, part in parts:
+        if method == "one_leaf":
+            with pytest.raises(InputError, match=f"does not take {part}"):
+                ask(family, shape, method, rule)
+            continue
+        answer = ask(family, shape, method, rule)
+        assert answer.status is not Status.UNKNOWN
+        if answer:
+            moved = float(answer.center["x0"]) - float(answer.factual["x0"])
+            low, high = float(answer.center["x0"]) <= 1.0, float(answer.center["x1"]) >= 0.0
+            assert moved / 0.5 == pytest.approx(round(moved / 0.5), abs=1e-12) if rule is STEPS else low or high
 
 
 @pytest.mark.parametrize(("family", "shape", "method"), ENGINES)
-def test_rows_are_taken_or_refused_by_name(family: str, shape: str, method: str) -> None:
+def test_every_engine_takes_rows(family: str, shape: str, method: str) -> None:
     rule = LinearRule({"x0": 1.0, "x1": 2.0}, high=3.0)
-    if family in ("tree", "forest") and method == "auto":
-        with pytest.raises(
-            InputError, match=r"trees does not take linear rows: LinearRule \(x0 \+ 2 \* x1 is at most 3"
-        ):
-            ask(family, shape, method, rule)
-        return
     answer = ask(family, shape, method, rule)
     assert not answer or answer.center["x0"] + 2.0 * answer.center["x1"] <= 3.0 + 1e-6
 

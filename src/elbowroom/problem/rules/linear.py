@@ -15,20 +15,23 @@ from elbowroom.problem.conditions import Conditions, Row
 from elbowroom.problem.parsing import number, unknown
 from elbowroom.problem.reader import Reader, number_out
 from elbowroom.problem.rules.base import Rule
+from elbowroom.problem.rules.terms import checked_everywhere, everywhere_in, everywhere_out, plain, said_everywhere
 from elbowroom.problem.space import Space
 
 
 @dataclass(frozen=True)
 class LinearRule(Rule):
-    """low <= sum over features of coefficient * value <= high, in raw units, for the centre."""
+    """low <= sum over features of coefficient * value <= high, in raw units: for the centre, or for every point of the room."""
 
     coefficients: Mapping[str, float]
     low: float = -math.inf
     high: float = math.inf
+    everywhere: bool = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.coefficients, Mapping):
             raise InputError(f"LinearRule({self.coefficients!r}): give a mapping from column name to coefficient")
+        object.__setattr__(self, "everywhere", checked_everywhere(self.everywhere, "LinearRule"))
         for side in ("low", "high"):
             object.__setattr__(self, side, number(getattr(self, side), f"LinearRule {side}"))
         checked = {str(k): number(v, f"LinearRule coefficient of {k!r}") for k, v in self.coefficients.items()}
@@ -52,25 +55,29 @@ class LinearRule(Rule):
         return row
 
     def lower(self, space: Space, factual: Floats) -> Conditions:
-        return Conditions(rows=(Row(self.row(space), self.low, self.high, self.source),))
+        return Conditions(rows=(Row(self.row(space), self.low, self.high, self.source, self.everywhere),))
 
     @property
     def words(self) -> str:
         """amount - 2 * salary is at most 0."""
+        return said_everywhere(self._words, self.everywhere)
+
+    @property
+    def _words(self) -> str:
         total = ""
         for name, value in self.coefficients.items():
             sign = "-" if value < 0.0 else "+" if total else ""
-            size = "" if abs(value) == 1.0 else f"{_plain(abs(value))} * "
+            size = "" if abs(value) == 1.0 else f"{plain(abs(value))} * "
             total += f" {sign} {size}{name}" if total else f"{sign}{size}{name}"
         match math.isfinite(self.low), math.isfinite(self.high):
             case True, True if self.low == self.high:
-                return f"{total} is {_plain(self.low)}"
+                return f"{total} is {plain(self.low)}"
             case True, True:
-                return f"{total} lies between {_plain(self.low)} and {_plain(self.high)}"
+                return f"{total} lies between {plain(self.low)} and {plain(self.high)}"
             case True, False:
-                return f"{total} is at least {_plain(self.low)}"
+                return f"{total} is at least {plain(self.low)}"
             case False, True:
-                return f"{total} is at most {_plain(self.high)}"
+                return f"{total} is at most {plain(self.high)}"
             case _:
                 return f"{total} is any number"
 
@@ -79,6 +86,7 @@ class LinearRule(Rule):
             "coefficients": {name: number_out(value) for name, value in self.coefficients.items()},
             "low": number_out(self.low),
             "high": number_out(self.high),
+            **everywhere_out(self.everywhere),
         }
 
     @classmethod
@@ -88,9 +96,5 @@ class LinearRule(Rule):
             {name: terms.at(name).number() for name in terms.mapping()},
             entry.at("low").number(infinite=True),
             entry.at("high").number(infinite=True),
+            everywhere_in(entry),
         )
-
-
-def _plain(value: float) -> str:
-    """The shortest decimal that reads back equal, without a needless .0."""
-    return repr(float(value)).removesuffix(".0")

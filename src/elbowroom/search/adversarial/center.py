@@ -42,7 +42,7 @@ class CenterBlock:
 
 def bounds_within(problem: RecourseProblem, reach: float) -> tuple[Floats, Floats]:
     """Where a centre within distance ``reach`` may lie (rounded outwards slightly)."""
-    lower, upper = problem.lower.copy(), problem.upper.copy()
+    lower, upper = (side.copy() for side in problem.centers)
     single = np.flatnonzero(problem.space.group_of < 0)
     length = reach * (1.0 + EPSILONS.outwards) / problem.metric.factor[single]
     length = length + EPSILONS.outwards * np.abs(problem.factual[single]) * FACTUAL_SHARE
@@ -55,7 +55,7 @@ def bounds_within(problem: RecourseProblem, reach: float) -> tuple[Floats, Float
 
 def farthest(problem: RecourseProblem) -> float:
     """The largest distance of any centre within the limits; inf if a column is unlimited."""
-    lower, upper = problem.lower, problem.upper
+    lower, upper = problem.centers
     single = problem.space.group_of < 0
     span = np.maximum(np.abs(lower - problem.factual), np.abs(upper - problem.factual))
     if not np.isfinite(span[single]).all():
@@ -156,9 +156,10 @@ def tidy(problem: RecourseProblem, x: Floats) -> Floats:
     move = problem.metric.factor * np.abs(center - problem.factual)
     home = (problem.space.group_of < 0) & (move <= EPSILONS.unmoved * max(NONZERO, float(move.max(initial=0.0))))
     center = np.where(home, problem.factual, center)
-    center = np.clip(center, problem.lower, problem.upper)
+    lower, upper = problem.centers
+    center = np.clip(center, lower, upper)
     for members in problem.space.members:
-        allowed = allowed_categories(problem.lower[members], problem.upper[members])
+        allowed = allowed_categories(lower[members], upper[members])
         pick = int(np.argmax(np.where(allowed, x[members], -np.inf)))
         center[members] = np.eye(members.size)[pick]
     limit = problem.conditions.most_changes
@@ -168,5 +169,5 @@ def tidy(problem: RecourseProblem, x: Floats) -> Floats:
         order = np.argsort(-moves)
         for f in order[max(limit - groups, 0) :]:
             if problem.space.group_of[f] < 0 and moves[f] <= HARDLY_MOVED * max(NONZERO, float(moves.max())):
-                center[f] = float(np.clip(problem.factual[f], problem.lower[f], problem.upper[f]))
+                center[f] = float(np.clip(problem.factual[f], lower[f], upper[f]))
     return center + 0.0

@@ -149,7 +149,7 @@ class TreeFamily:
         self._add_distance(builder, axes)
 
         def nearest(x: Floats) -> Floats:
-            center = np.clip(problem.factual, problem.lower, problem.upper)
+            center = np.clip(problem.factual, *problem.centers)
             for f, axis in axes.items():
                 center[f] = axis.value(x)
             return center + 0.0
@@ -171,7 +171,7 @@ class TreeFamily:
                 axes[f] = CellAxis.of(builder, problem, f, np.unique(inside), float(lower[f]), float(upper[f]))
         for members in problem.space.members:
             moving = [f for f in members if f in axes]
-            fixed = sum(float(problem.lower[f]) for f in members if f not in axes)
+            fixed = sum(float(problem.centers[0][f]) for f in members if f not in axes)
             if moving:  # x_m = 1 - [x_m <= 0]
                 total = len(moving) + fixed - 1.0
                 builder.row([int(axes[f].columns[0]) for f in moving], 1.0, total, total)
@@ -233,7 +233,7 @@ class TreeFamily:
     def _add_distance(self, builder: Builder, axes: dict[int, CellAxis]) -> None:
         """The norm of the moves of the cells; what cannot move keeps its move."""
         problem = self.problem
-        home = problem.metric.moves(problem.factual, np.clip(problem.factual, problem.lower, problem.upper))
+        home = problem.metric.moves(problem.factual, np.clip(problem.factual, *problem.centers))
         single = [f for f in range(problem.factual.size) if problem.space.group_of[f] < 0]
         fixed = [float(home[f]) for f in single if f not in axes]
         pieces = [axes[f].moves() for f in single if f in axes]
@@ -243,7 +243,7 @@ class TreeFamily:
             if now in axes:  # changed iff x_now = 0, that is [x_now <= 0] = 1
                 pieces.append((axes[now].columns[:1], np.array([price]), 0.0))
             else:
-                fixed.append(price if problem.upper[now] < 1.0 else 0.0)
+                fixed.append(price if problem.centers[1][now] < 1.0 else 0.0)
         match problem.distance:
             case Distance.L1:
                 builder.constant = sum(fixed) + sum(p[2] for p in pieces)
@@ -272,6 +272,7 @@ class TreeFamily:
         limit = problem.conditions.most_changes
         if limit is None:
             return
+        lower, upper = problem.centers
         columns, values, already = [], [], 0.0
         for f in range(problem.factual.size):
             if problem.space.group_of[f] >= 0:
@@ -282,12 +283,12 @@ class TreeFamily:
                 values += list(signs)
                 already += constant
             else:
-                already += float(not problem.lower[f] <= problem.factual[f] <= problem.upper[f])
+                already += float(not lower[f] <= problem.factual[f] <= upper[f])
         for members in problem.space.members:
             now = int(members[np.argmax(problem.factual[members])])
             if now in axes:
                 columns.append(int(axes[now].columns[0]))
                 values.append(1.0)
             else:
-                already += float(problem.upper[now] < 1.0)
+                already += float(upper[now] < 1.0)
         builder.row(np.array(columns, dtype=np.int64), np.array(values), -np.inf, float(limit) - already)

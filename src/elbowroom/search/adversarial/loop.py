@@ -80,6 +80,9 @@ class AdversarialEngine:
         reserve = [] if self._name is SolverName.HIGHS else [open_solver(SolverName.HIGHS)]
         return [open_solver(self._name), *reserve]
 
+    def takes(self, problem: RecourseProblem) -> Takes:
+        return TAKES
+
     def refuses(self, problem: RecourseProblem) -> str | None:
         return refusal(problem, "Algorithm 1", SHAPES, TAKES) or sets_refusal(problem.model, "Algorithm 1")
 

@@ -96,7 +96,8 @@ class NecessaryConditions:
 
 def necessary_conditions(problem: RecourseProblem) -> NecessaryConditions:
     """The centre's columns: limits, one-hot groups and few-valued whole columns (rules are left out: fewer rows)."""
-    conditions = NecessaryConditions([float(v) for v in problem.lower], [float(v) for v in problem.upper])
+    lower, upper = problem.centers
+    conditions = NecessaryConditions([float(v) for v in lower], [float(v) for v in upper])
     for members in problem.space.members:
         alternatives = []
         for chosen in members:
@@ -104,8 +105,8 @@ def necessary_conditions(problem: RecourseProblem) -> NecessaryConditions:
             alternatives.append(Alternative(tuple(form for pair in forms for form in pair)))
         conditions.disjunctions.append(Disjunction(tuple(alternatives)))
     for f in np.flatnonzero(problem.space.whole_center & (problem.space.group_of < 0)):
-        if problem.upper[f] - problem.lower[f] < MOST_VALUES:
-            values = np.arange(problem.lower[f], problem.upper[f] + 1.0)
+        if upper[f] - lower[f] < MOST_VALUES:
+            values = np.arange(lower[f], upper[f] + 1.0)
             conditions.disjunctions.append(Disjunction(tuple(Alternative(_fixed(int(f), float(v))) for v in values)))
     return conditions
 

@@ -42,6 +42,9 @@ class OneLeafEngine:
 
     def refuses(self, problem: RecourseProblem) -> str | None:
         engine = "the engine for rooms inside one leaf"
+        beyond = problem.stated.beyond(TAKES)  # also those that are no more than narrower limits for others
+        if beyond is not None:
+            return f"{engine} does not take {beyond}; leave the rule out, or try another method"
         return refusal(problem, engine, SHAPES, TAKES) or sets_refusal(problem.model, engine)
 
     def prepare(self, shape: Shape) -> None:

@@ -38,7 +38,7 @@ class Adversary:
         weight = question.weight[row]
         self.gain = np.abs(weight)
         self.sign = np.where(weight < 0, -1.0, 1.0)
-        bad_edge = np.where(weight < 0, question.upper, question.lower)
+        bad_edge = np.where(weight < 0, question.room_upper, question.room_lower)
         self.edge = np.where(weight != 0, self.sign * (bad_edge - question.start), -np.inf)  # k_f, relative
         self.axes = np.where(weight < 0, question.axes_up, question.axes_down)
         self.shape = question.shape if row < question.n_model_rows else Shape.BOX

@@ -11,6 +11,7 @@ import numpy as np
 from elbowroom.models.linear import LinearModel
 from elbowroom.numerics import Floats, exact_dot, two_sum
 from elbowroom.problem.conditions import Takes
+from elbowroom.problem.on import On
 from elbowroom.problem.problem import RecourseProblem
 from elbowroom.problem.shapes import Shape, is_round
 from elbowroom.result.certificate import Certificate, Counterexample
@@ -19,6 +20,7 @@ from elbowroom.search.contract import Clock, Ending, Referee, refusal
 from elbowroom.search.linear.adversary import Adversary
 from elbowroom.search.linear.question import Hopeless, Question, read_question
 from elbowroom.search.linear.tree import Tree
+from elbowroom.search.some_columns import rows_refusal, search_some_columns
 
 METHOD = "linear"
 TOO_CLOSE = f"too close to a tie to prove: even the most favourable values within the limits are {NEAR_TIE}"
@@ -29,8 +31,12 @@ TAKES = Takes(rows=True, most_changes=True)
 class LinearEngine:
     """Exact for every room, distance, feature kind and rule. Keeps nothing between questions."""
 
+    def takes(self, problem: RecourseProblem) -> Takes:
+        return TAKES
+
     def refuses(self, problem: RecourseProblem) -> str | None:
-        return refusal(problem, "the engine for linear models", SHAPES, TAKES)
+        who = "the engine for linear models"
+        return refusal(problem, who, SHAPES, TAKES, some_columns=True) or rows_refusal(problem, who)
 
     def prepare(self, shape: Shape) -> None:
         """There is nothing to compile."""
@@ -39,6 +45,8 @@ class LinearEngine:
         """Deterministic: ``seed`` is not used."""
         if not isinstance(problem.model, LinearModel):
             raise TypeError("the linear engine answers questions about linear models")
+        if problem.walls.on is not On.ALL:
+            return search_some_columns(self, problem, referee, clock, seed)
         question = read_question(problem, problem.model)
         if isinstance(question, Hopeless):
             return Ending(METHOD, math.inf, question.reason)
@@ -122,7 +130,7 @@ def _reach(question: Question) -> tuple[Reach, str]:
         value = question.exact_base[j] - exact_dot(gain, sign * question.start[used])
         size = np.where(adversary.gain > 0, np.abs(best) + adversary.axes, 0.0)  # of the numbers that are added up
         if not is_round(question.shape):
-            edge = sign * np.where(sign > 0, question.lower[used], question.upper[used])
+            edge = sign * np.where(sign > 0, question.room_lower[used], question.room_upper[used])
             rounded, error = two_sum(worst, -adversary.axes[used])
             beyond = (rounded < edge) | ((rounded == edge) & (error < 0))  # exactly: the room is cut off at the limits
             worst = np.where(beyond, edge, worst)

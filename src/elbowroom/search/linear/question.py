@@ -51,8 +51,10 @@ class Question:
     groups: tuple[GroupColumn, ...]
     start: Floats  # factual value; 0 for groups
     factor: Floats  # price of one unit
-    lower: Floats
+    lower: Floats  # of the centre
     upper: Floats
+    room_lower: Floats  # what the room is clipped to
+    room_upper: Floats
     whole: Bools
     weight: Floats  # (rows, columns), 0 in group columns
     exact_base: tuple[Fraction, ...]  # (rows,): value at the factual
@@ -105,10 +107,11 @@ def read_question(problem: RecourseProblem, model: LinearModel) -> Question | Ho
     if problem.trouble is not None:
         return Hopeless(problem.trouble)
     space, factual = problem.space, problem.factual
+    first, last = problem.centers
     margins = linear_margins(model, problem.target_index, problem.target.need)
     weights, biases, needs, n_model = _rows(problem, margins)
     grouped = space.group_of >= 0
-    forced = (factual < problem.lower) | (factual > problem.upper)
+    forced = (factual < first) | (factual > last)
     useful = (weights != 0).any(axis=0) & (problem.lower < problem.upper)
     singles = np.flatnonzero(~grouped & (useful | forced))
     base = [Fraction(float(b)) for b in biases]
@@ -118,13 +121,14 @@ def read_question(problem: RecourseProblem, model: LinearModel) -> Question | Ho
     prices: list[float] = []
     must: list[bool] = []
     for g, members in enumerate(space.members):
-        allowed = allowed_categories(problem.lower[members], problem.upper[members])
+        allowed = allowed_categories(first[members], last[members])
         if not allowed.any():
             return Hopeless(f"one-hot group {space.groups[g].name!r}: its bounds allow no category")
         current = int(np.argmax(factual[members]))
         part = weights[:, members].copy()
         if g in problem.walls.free_groups:  # the room takes every category, so the worst one counts
-            part[:n_model] = part[:n_model, allowed].min(axis=1, keepdims=True)
+            taken = allowed_categories(problem.lower[members], problem.upper[members])
+            part[:n_model] = part[:n_model, taken].min(axis=1, keepdims=True)
         for j in range(len(base)):
             base[j] += Fraction(float(part[j, current]))
         others = np.flatnonzero(allowed & (np.arange(members.size) != current))
@@ -148,8 +152,10 @@ def read_question(problem: RecourseProblem, model: LinearModel) -> Question | Ho
         groups=tuple(groups),
         start=np.concatenate([factual[singles], zeros]),
         factor=np.concatenate([problem.metric.factor[singles], np.array(prices)]),
-        lower=np.concatenate([problem.lower[singles], np.array(must, dtype=np.float64)]),
-        upper=np.concatenate([problem.upper[singles], np.ones(k)]),
+        lower=np.concatenate([first[singles], np.array(must, dtype=np.float64)]),
+        upper=np.concatenate([last[singles], np.ones(k)]),
+        room_lower=np.concatenate([problem.lower[singles], np.array(must, dtype=np.float64)]),
+        room_upper=np.concatenate([problem.upper[singles], np.ones(k)]),
         whole=whole,
         weight=np.hstack([weights[:, singles], np.zeros((len(base), k))]).reshape(len(base), n + k),
         exact_base=tuple(base),

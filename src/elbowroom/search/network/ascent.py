@@ -25,7 +25,6 @@ from elbowroom.search.network.limits import (
     CONSIDERED,
     FIRST_RADIUS,
     GENEROUS,
-    KEPT,
     LARGE_BUNDLE,
     MORE,
     MOST_SETTLINGS,
@@ -83,16 +82,6 @@ def _polish(search: NetworkSearch, rounds: int, part: Part) -> None:
         refuted += search.surprises - surprises  # by the judge: a proof for each is too expensive, ask for more margin
         if refuted > SURPRISES or len(search.scenarios) == known:
             aim, refuted = MORE * aim, 0
-
-
-def kick(search: NetworkSearch) -> bool:
-    """Undo some of the best centre's moves and search again from there: the next valley is often one whose centres
-    leave alone what this one changes. True if the best improved."""
-    if search.best is None:
-        return False
-    v = search.moves.of_center(search.best)
-    kept = search.rng.random(v.size) < KEPT
-    return climb_and_settle(search, search.moves.center(np.where(kept, v, search.moves.low)))
 
 
 def _climb(search: NetworkSearch, start: Floats, goal: float, rounds: int, part: Part) -> Floats | None:

@@ -11,7 +11,7 @@ from elbowroom.models.margins import network_margins
 from elbowroom.models.network import ReluNetwork
 from elbowroom.numerics import Floats
 from elbowroom.problem import RecourseProblem
-from elbowroom.result import Certificate, Counterexample, Inadmissible, Undecided
+from elbowroom.result import Certificate, Counterexample, Inadmissible, Undecided, Verdict
 from elbowroom.search.contract import LOOKS_PER_SECOND, Clock, Referee
 from elbowroom.search.network.attack import find_weak_points
 from elbowroom.search.network.limits import (
@@ -161,12 +161,18 @@ class NetworkSearch:
             second = SECOND_LOOK * self.clock.nominal * LOOKS_PER_SECOND
             self._judge(center, np.inf if k == len(waiting) - 1 else second)
 
-    def _judge(self, center: Floats, looks: float) -> bool:
+    def ask(self, center: Floats, looks: float) -> Verdict:
+        """The judge's verdict on a centre; an accepted one is published."""
         self.count("verdicts")
         verdict = self.referee(center, looks)
+        if isinstance(verdict, Certificate):
+            self.clock.report(best_distance=self.best_distance)
+        return verdict
+
+    def _judge(self, center: Floats, looks: float) -> bool:
+        verdict = self.ask(center, looks)
         match verdict:
             case Certificate():
-                self.clock.report(best_distance=self.best_distance)
                 return True
             case Counterexample():
                 self.scenarios.add(center, verdict.point)

@@ -14,18 +14,20 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from elbowroom.numerics import NONZERO, TOLERANCES, Floats
-from elbowroom.search.network.ascent import climb_and_settle, kick
+from elbowroom.search.network.ascent import climb_and_settle
 from elbowroom.search.network.branching import TreeEnd, discrete_children, halves
 from elbowroom.search.network.candidates import NetworkSearch
 from elbowroom.search.network.deep_bounds import DeepBounds, Phases
 from elbowroom.search.network.deep_program import Blocks, Copies, Neuron
 from elbowroom.search.network.deep_ranges import tighten
+from elbowroom.search.network.first_regions import FirstRegions
 from elbowroom.search.network.incumbent import descend
 from elbowroom.search.network.limits import (
     CLIMBS,
     DESCENTS,
     FIRST_CLIMB,
     FIRST_KICK,
+    KICKS,
     LEAST_GAIN,
     LOOKAHEAD,
     MOST_COPIES,
@@ -56,8 +58,9 @@ class Node:
 class DeepTree:
     """Trees for growing cutoffs over one pool of scenarios."""
 
-    def __init__(self, search: NetworkSearch) -> None:
+    def __init__(self, search: NetworkSearch, regions: FirstRegions | None = None) -> None:
         self.search = search
+        self.regions = FirstRegions(search) if regions is None else regions
         self.bounds = DeepBounds(search)
         self.bounds.bind()
         self.blocks = Blocks(self.bounds)
@@ -194,11 +197,11 @@ class DeepTree:
     def _look_for_better(self, center: Floats) -> None:
         """Local searches, now from the relaxed centre, now from the best one: rarely, they cost more than a node."""
         if self.nodes < MOST_DESCENTS or self.nodes % DESCENTS == 0:
-            descend(self.search, center, rounds=12)
+            self.regions.settle(self.search.moves.of_center(center))
         if self.nodes == FIRST_CLIMB or self.nodes % CLIMBS == 0:
             climb_and_settle(self.search, center)
-        if self.nodes == self.next_kick:
-            self.patience = FIRST_KICK if kick(self.search) else 2 * self.patience
+        if self.nodes >= self.next_kick:
+            self.patience = FIRST_KICK if self.regions.improve(KICKS) else 2 * self.patience
             self.next_kick += self.patience
 
     def _give_up(self, node: Node, bound: float) -> None:

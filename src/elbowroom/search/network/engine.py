@@ -7,6 +7,7 @@ import numpy as np
 from elbowroom.kernels.threads import one_thread
 from elbowroom.numerics import TOLERANCES
 from elbowroom.problem import Distance, RecourseProblem, Takes
+from elbowroom.problem.on import On
 from elbowroom.problem.shapes import Shape
 from elbowroom.search.contract import Clock, Ending, Engine, Referee, refusal
 from elbowroom.search.network.ascent import climb_and_settle
@@ -15,10 +16,27 @@ from elbowroom.search.network.candidates import NetworkSearch
 from elbowroom.search.network.convex_concave import improve
 from elbowroom.search.network.deep import DeepTree
 from elbowroom.search.network.envelope import prepare_envelopes
+from elbowroom.search.network.first_regions import FirstRegions
 from elbowroom.search.network.incumbent import descend, starts, walk_back
-from elbowroom.search.network.limits import EASY, FARTHEST, FAST, FEW_ROUNDINGS, OUTSIDE, SLOW
+from elbowroom.search.network.limits import (
+    EASY,
+    FARTHEST,
+    FAST,
+    FEW_NEURONS,
+    FEW_ROUNDINGS,
+    FIRST_SIMPLICES,
+    FRUITLESS,
+    HARDLY_RISING,
+    KICKS_IF_SMALL,
+    OUTSIDE,
+    SLOW,
+    STARTS,
+)
 from elbowroom.search.network.moves import Moves
+from elbowroom.search.network.nearest import prepare_nearest
 from elbowroom.search.network.shallow import ShallowTree
+from elbowroom.search.network.simplices import Simplices, bound_at_once, fits
+from elbowroom.search.some_columns import rows_refusal, search_some_columns
 
 METHOD = "network"
 SHAPES = (Shape.BOX, Shape.BALL, Shape.DIAMOND)
@@ -32,17 +50,24 @@ class NetworkEngine:
     def __init__(self, beyond: Engine | None = None) -> None:
         self._beyond = beyond
 
+    def takes(self, problem: RecourseProblem) -> Takes:
+        return TAKES
+
     def refuses(self, problem: RecourseProblem) -> str | None:
-        return refusal(problem, "the engine for networks", SHAPES, TAKES)
+        who = "the engine for networks"
+        return refusal(problem, who, SHAPES, TAKES, some_columns=True) or rows_refusal(problem, who)
 
     def prepare(self, shape: Shape) -> None:
         """The kernels are few and small, and the same for all shapes."""
         prepare_envelopes()
+        prepare_nearest()
 
     def search(self, problem: RecourseProblem, referee: Referee, clock: Clock, seed: int) -> Ending:
         """The closest centre whose whole room has the wanted outcome, if it can be found and proven in time."""
         if problem.trouble is not None:
             return Ending(METHOD, np.inf, problem.trouble)
+        if problem.walls.on is not On.ALL:
+            return search_some_columns(self, problem, referee, clock, seed)
         with one_thread():
             search = NetworkSearch.begin(problem, referee, clock, seed)
             _run(search)
@@ -71,20 +96,55 @@ def _run(search: NetworkSearch) -> None:
         return
     shallow = search.network.depth == 1
     local = improve if shallow else descend
-    local(search, forced)
-    if shallow and search.best is not None and _closes_at_once(search):
+    if shallow:
+        local(search, forced)
+        if search.best is not None and _closes_at_once(search):
+            return
+    regions = FirstRegions(search)
+    if _beginning(search, regions):
         return
-    if not shallow and climb_and_settle(search, forced) and search.best is not None:
-        descend(search, search.best)
-    for start in starts(search):
+    for start in starts(search) if search.best is None else ():
         nearer = walk_back(search, start)
         if not local(search, nearer):
             search.offer(nearer)
     if shallow and search.undecided:  # too close to the boundary for the judge: look for one with more margin
         climb_and_settle(search, forced)
     if not search.clock.expired:
-        _close(search, ShallowTree(search) if shallow else DeepTree(search))
+        _close(search, ShallowTree(search) if shallow else DeepTree(search, regions))
     search.reconsider()
+
+
+def _beginning(search: NetworkSearch, regions: FirstRegions) -> bool:
+    """A region soon, nearer ones while kicks help; for two and more hidden layers a bound at once, and bounds by simplices
+    while they rise. True if these have proven all there is to prove."""
+    with_simplices = search.network.depth > 1 and fits(search)
+    if with_simplices:
+        search.prove(bound_at_once(search, regions, regions.penalty.length))
+    small = search.network.depth == 1 or search.network.n_neurons <= FEW_NEURONS  # then the tree is quick, too
+    if search.best is None or not small:
+        regions.run(1 if small else STARTS)
+        while not small and regions.failures < FRUITLESS and search.best is not None and not search.clock.expired:
+            regions.improve(1)
+    if small:
+        regions.improve(KICKS_IF_SMALL)
+    closed = with_simplices and _rising(search, regions)
+    regions.hand_on()
+    return closed
+
+
+def _rising(search: NetworkSearch, regions: FirstRegions) -> bool:
+    """Simplices, twice as many each time, until that hardly raises the bound; kicks in between."""
+    cutoff = search.best_distance if search.best is not None else 2.0 * max(search.lower_bound, regions.penalty.length)
+    simplices, nodes = Simplices(search, regions, cutoff), FIRST_SIMPLICES
+    while not search.clock.expired:
+        before = simplices.bound
+        if simplices.run(nodes):
+            return search.best_distance <= cutoff
+        nodes *= 2
+        regions.improve(2)
+        if simplices.bound - before < HARDLY_RISING * min(cutoff, search.best_distance):
+            break
+    return False
 
 
 def _closes_at_once(search: NetworkSearch) -> bool:

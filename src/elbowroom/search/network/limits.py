@@ -46,8 +46,14 @@ WORTHWHILE = 0.1 * TOLERANCES.continuous_gap  # least improvement that is worth 
 FIRST_RADIUS = 0.02  # of the trust region, as a share of the distance
 TIE_BREAK = 1e-3  # price of distance against margin while climbing
 BUNDLE, LARGE_BUNDLE = 3, 10  # failed steps in a row (climbing, settling) whose tangents are kept before D is halved
-KEPT = 0.7  # share of the moves that survive a kick
 GENEROUS = 0.02  # margin at which climbing ends, at least: settling needs room to move
+
+# Kicks of the first regions without success, after which the proof begins; kicks in all for networks that are proven soon
+FRUITLESS, KICKS_IF_SMALL, FEW_NEURONS = 16, 3, 64
+STARTS = 4  # of descents, besides the row itself
+
+# Simplices: how many at first, and the gain per doubling, as a share of the distance, below which the tree takes over
+FIRST_SIMPLICES, HARDLY_RISING = 64, 0.02
 
 # Sequential programs and the convex-concave procedure
 MOST_INNER_CUTS = 60
@@ -90,7 +96,10 @@ TIGHT = 1e-3  # margin up to which a scenario is tight at the best centre
 # Nodes whose relaxed centre starts sequential programs: the first ones, then at regular intervals
 MOST_DESCENTS, DESCENTS = 5, 40
 FIRST_CLIMB, CLIMBS = 5, 50  # and those where it starts a local search with a trust region
-FIRST_KICK = 10  # nodes until a search around the best centre; twice as many after each one that fails
+FIRST_KICK, KICKS = (
+    10,
+    2,
+)  # nodes until kicks of the best centre, and how many; twice as many nodes after each one that fails
 MOST_TIGHTENED = 40  # scenarios whose ranges are tightened by programs
 MOST_NEURONS = 150  # beyond this, tightening costs more than it gives
 TRIED, TRIED_BY_PRICE = 4, 2  # neurons tried before branching on one

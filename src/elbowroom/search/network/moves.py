@@ -40,6 +40,7 @@ class Moves:
     def of(cls, problem: RecourseProblem) -> Moves:
         """All moves that the limits allow."""
         space, factual = problem.space, problem.factual
+        first, last = problem.centers
         plus: list[int] = []
         minus: list[int] = []
         unit: list[float] = []
@@ -55,8 +56,8 @@ class Moves:
                 continue
             price = float(problem.metric.factor[f])
             for sign, least, most in (
-                (1, problem.lower[f] - factual[f], problem.upper[f] - factual[f]),
-                (-1, factual[f] - problem.upper[f], factual[f] - problem.lower[f]),
+                (1, first[f] - factual[f], last[f] - factual[f]),
+                (-1, factual[f] - last[f], factual[f] - first[f]),
             ):
                 if most <= 0.0:
                     continue
@@ -76,20 +77,20 @@ class Moves:
             size = price if price > 0.0 else 1.0
             row: list[int] = []
             for k in members:
-                if k == current or problem.upper[k] < 1.0 or problem.lower[current] > 0.0:
+                if k == current or last[k] < 1.0 or first[current] > 0.0:
                     continue
                 row.append(len(plus))
                 plus.append(int(k))
                 minus.append(current)
                 unit.append(1.0 / size)
                 cost.append(1.0 if price > 0.0 else 0.0)
-                low.append(size if problem.lower[k] > 0.0 else 0.0)
+                low.append(size if first[k] > 0.0 else 0.0)
                 high.append(size)
                 block.append(blocks)
                 step.append(size)
             blocks += 1
             group_rows.append(row)
-            forced_groups.append(bool(problem.upper[current] < 1.0))
+            forced_groups.append(bool(last[current] < 1.0))
         m = len(plus)
         made = cls(
             problem=problem, base=factual, plus=np.array(plus, dtype=np.int64), minus=np.array(minus, dtype=np.int64), unit=np.array(unit),
@@ -173,7 +174,7 @@ class Moves:
         np.subtract.at(shift, self.minus[down], amount[down])
         moved = x + shift
         moved = np.where(self.problem.space.whole_center, np.rint(moved), moved)
-        return np.asarray(np.clip(np.where(shift != 0.0, moved, x), self.problem.lower, self.problem.upper) + 0.0)
+        return np.asarray(np.clip(np.where(shift != 0.0, moved, x), *self.problem.centers) + 0.0)
 
     def point(self, v: Floats) -> Floats:
         """x^ + A v as it is: whole columns may be fractional, groups mixed (for relaxations)."""
@@ -181,7 +182,15 @@ class Moves:
         for column, sign in ((self.plus, 1.0), (self.minus, -1.0)):
             used = column >= 0
             np.add.at(x, column[used], sign * (v * self.unit)[used])
-        return np.asarray(np.clip(x, self.problem.lower, self.problem.upper))
+        return np.asarray(np.clip(x, *self.problem.centers))
+
+    def points(self, V: Floats) -> Floats:
+        """`point` of every row."""
+        X = np.repeat(self.base[None], len(V), axis=0)
+        for column, sign in ((self.plus, 1.0), (self.minus, -1.0)):
+            used = np.flatnonzero(column >= 0)
+            np.add.at(X.T, column[used], sign * (V * self.unit)[:, used].T)
+        return np.asarray(np.clip(X, self.problem.lower, self.problem.upper))
 
     def of_center(self, x: Floats) -> Floats:
         """The moves that lead to a centre."""

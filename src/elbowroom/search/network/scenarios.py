@@ -52,6 +52,10 @@ class Scenarios:
         self.pinned = np.vstack([self.pinned, pinned])
         return len(self.shift) - 1
 
+    def keep(self, which: Ints) -> None:
+        """Forget all others."""
+        self.shift, self.pinned = self.shift[which], self.pinned[which]
+
     def points(self, center: Floats, which: Ints | slice = slice(None)) -> Floats:
         """y_s(center) for the chosen scenarios."""
         moved = np.clip(center + self.shift[which], self.lower, self.upper)

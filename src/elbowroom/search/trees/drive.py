@@ -109,8 +109,8 @@ class Kernels(Protocol):
     def center(self, x: Range) -> Floats:
         """A centre in all columns of the model."""
 
-    def learn_cell(self, cell: Ints) -> None:
-        """Store one bad cell that the judge has found."""
+    def learn_cells(self, low: Ints, high: Ints) -> None:
+        """Store a range of bad cells that the judge has found."""
 
     def counters(self) -> dict[str, float]:
         """What was counted, for people."""
@@ -163,6 +163,7 @@ class Drive:
         self.reason = ""
         self.counters = {"neighbourhood_nodes": 0.0, "refused": 0.0}
         self.share, self.main_nodes = kernels.schedule.first_share, 0
+        self.restart_below = -math.inf  # a best centre of a smaller total cost ends the run: see `large`
 
     @property
     def budget(self) -> float:
@@ -210,6 +211,11 @@ class Drive:
             self.counters["neighbourhood_nodes"] = float(spent)
 
     # ---- candidates ---------------------------------------------------------------------------------------------------
+    def start_from(self, total: float, x: Range) -> None:
+        """A centre of this total cost was accepted before; x is near it."""
+        if total < self.best:
+            self.best, self.best_x = total, x.copy()
+
     def judge(self, x: Range) -> Verdict:
         """Ask the judge about a centre; an accepted one that is better than the best becomes the best."""
         center = self.kernels.center(x)
@@ -228,7 +234,7 @@ class Drive:
         """Ask the judge about a centre that should be good; if it is not, its bad cell is learned."""
         verdict = self.judge(x)
         if isinstance(verdict, Counterexample) and not self.hopes_for(verdict):
-            self.kernels.learn_cell(self.memory.dimensions.cells_of(verdict.point))
+            self.kernels.learn_cells(*self.memory.dimensions.bad_range(verdict.point, verdict.at_center))
         return verdict
 
     def hopes_for(self, verdict: Verdict) -> bool:
@@ -273,7 +279,7 @@ class Drive:
             top = float(self.nodes.key[0]) if self.nodes.count[HEAP.OPEN] else self.best
             self.bound = max(self.bound, min(top, self.kernels.held_key, self.best))
             self.clock.report(lower_bound=self.lower_bound)
-            if self.tied:
+            if self.tied or self.best < self.restart_below:
                 return False
             if stop == STOP.FULL and self.nodes.free_rows < self.kernels.schedule.rows_per_split:
                 self.reason = "the open nodes of the search filled the memory allowed for them"
@@ -307,7 +313,7 @@ class Drive:
     # ---- the end ------------------------------------------------------------------------------------------------------
     def _keep(self) -> None:
         regions = self.kernels.regions
-        known = slice(int(regions.count[0]))
+        known = np.flatnonzero(regions.rival[: int(regions.count[0])] >= 0)  # what rules forbid is known anyway
         self.memory.learn(regions.low[known], regions.high[known], regions.rival[known], regions.uses[known])
 
     def _ending(self, strategy: Strategy) -> Ending:

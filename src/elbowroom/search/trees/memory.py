@@ -1,6 +1,6 @@
 """The model in cells, and what the parts of one search teach each other.
 
-The model in cells depends on the model and the wanted class alone and costs more than most searches: it is kept from
+The model in cells depends on the model, the wanted class and the further margins alone and costs more than most searches: it is kept from
 question to question. What a search learns is not, although it stays true: a bad region (a range of cells on which some
 rival wins everywhere) or an accepted centre from another question leads the search along another path, to another of the
 centres that count as closest. The same question must get the same answer, whatever was asked before. So lessons are
@@ -18,15 +18,16 @@ import numpy as np
 
 from elbowroom.kernels.tools import Shorts
 from elbowroom.models import TreeEnsemble
-from elbowroom.models.margins import Need, tree_margins
+from elbowroom.models.margins import Need, TreeMargins, tree_margins
 from elbowroom.numerics import Floats, Ints
 from elbowroom.problem import RecourseProblem, Space
+from elbowroom.problem.further import Further
 from elbowroom.search.contract import Clock
-from elbowroom.search.trees.cells.build import building
+from elbowroom.search.trees.cells.build import Part, building
 from elbowroom.search.trees.cells.dimensions import Dimensions
 from elbowroom.search.trees.cells.gradual import GradualEnsemble, Steps
 from elbowroom.search.trees.cells.leaves import Ensemble
-from elbowroom.search.trees.limits import MAX_CENTERS, MAX_REGIONS
+from elbowroom.search.trees.limits import MAX_CENTERS, MAX_REGIONS, TABLE_BYTES
 
 
 @dataclass
@@ -51,16 +52,24 @@ class TreeMemory:
         target_index: int,
         need: Need = None,
         hopeful: bool = False,
+        further: tuple[Further, ...] = (),
+        tied: frozenset[int] = frozenset(),
+        margins: TreeMargins | None = None,
+        table_bytes: int = TABLE_BYTES,
     ) -> None:
         self.model = model
+        self.tied = tied  # columns that rules tie to others
         self.space = space
         self.target_index = target_index
         self.need = need
-        self.dimensions = Dimensions.of(model, space)
+        self.further = tuple(each.key for each in further)
+        self.dimensions = Dimensions.of(model, space, further, tied)
         self._hope = _Hope(hopeful)
         # not a method: a memory that held itself would stay until the garbage is collected, with all its arrays
         self._gradual = GradualEnsemble(
-            partial(_building, model, space, target_index, need, self.dimensions, self._hope)
+            partial(
+                _building, model, space, target_index, need, further, self.dimensions, self._hope, margins, table_bytes
+            )
         )
         self._forget()
 
@@ -76,7 +85,8 @@ class TreeMemory:
         """A fresh memory for the model and the target of a question about trees."""
         if not isinstance(problem.model, TreeEnsemble):
             raise TypeError(f"boxes on trees need a TreeEnsemble, not {type(problem.model).__name__}")
-        return cls(problem.model, problem.space, problem.target_index, problem.target.need, hopeful)
+        about = problem.model, problem.space, problem.target_index, problem.target.need
+        return cls(*about, hopeful, problem.further, tied_columns(problem))
 
     @property
     def hopeful(self) -> bool:
@@ -108,8 +118,10 @@ class TreeMemory:
             self.model is problem.model
             and self.target_index == problem.target_index
             and self.need == problem.target.need
+            and self.further == tuple(each.key for each in problem.further)
             and np.array_equal(self.space.whole_room, problem.space.whole_room)
             and self.space.groups == problem.space.groups
+            and self.tied == tied_columns(problem)
         )
 
     def learn(self, low: Shorts, high: Shorts, rival: Ints, uses: Ints) -> None:
@@ -128,17 +140,35 @@ class TreeMemory:
         return sorted(self.centers, key=problem.measure)[:count]
 
 
+def tied_columns(problem: RecourseProblem) -> frozenset[int]:
+    """Columns whose values depend on those of other columns."""
+    if not problem.rules:
+        return frozenset()
+    tied = {option.column for clause in problem.conditions.clauses for option in clause.options}
+    for row in problem.conditions.rows:
+        tied |= set(np.flatnonzero(row.coefficients).tolist())
+    return frozenset(tied)
+
+
 def _building(
     model: TreeEnsemble,
     space: Space,
     target_index: int,
     need: Need,
+    further: tuple[Further, ...],
     dimensions: Dimensions,
     hope: _Hope,
+    margins: TreeMargins | None,
+    table_bytes: int,
 ) -> Steps:
-    """The steps of making the model in cells."""
-    margins = tree_margins(model, target_index, need)
+    """The steps of making the model in cells, and all further margins beside it; the margins of the model are its own unless
+    given."""
+    parts = [Part(model, tree_margins(model, target_index, need) if margins is None else margins)]
     yield
-    if hope.asked and margins.open_ties and margins.hopeful is not None:
-        hope.of_use, margins = True, margins.hopeful
-    return (yield from building(model, space, dimensions, margins))
+    for each in further:
+        parts.append(Part(each.model, each.margins, not each.everywhere))
+        yield
+    if hope.asked and any(part.margins.open_ties for part in parts):
+        hope.of_use = True
+        parts = [part._replace(margins=part.margins.hopeful or part.margins) for part in parts]
+    return (yield from building(parts, space, dimensions, table_bytes))

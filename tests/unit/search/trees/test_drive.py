@@ -55,7 +55,7 @@ class Script:
     def center(self, x: Range) -> Floats:
         return self.layout.center(x)
 
-    def learn_cell(self, cell: Ints) -> None:
+    def learn_cells(self, low: Ints, high: Ints) -> None:
         pass
 
     def counters(self) -> dict[str, float]:

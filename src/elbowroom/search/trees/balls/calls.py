@@ -150,7 +150,7 @@ class BallKernels:
         push(lone, point, point, 0.0, 0)
         self.expand(lone, math.inf, 1)
         self.drop_held()
-        self.learn_cell(self.memory.dimensions.cells_of(self.center(point)))
+        self.learn_cells(*self.memory.dimensions.bad_range(self.center(point)))
 
     # ---- centres and regions ------------------------------------------------------------------------------------------
     def total(self, x: Floats) -> float:
@@ -161,8 +161,8 @@ class BallKernels:
         center[self.memory.dimensions.columns] = x
         return center + 0.0
 
-    def learn_cell(self, cell: Ints) -> None:
-        self._learn(cell, cell.copy(), 0)
+    def learn_cells(self, low: Ints, high: Ints) -> None:
+        self._learn(low, high, 0)
 
     def _learn(self, low: Ints, high: Ints, rival: int) -> None:
         add_ball_region(self.regions, self.geometry, low, high, rival, self.workspace.progress.random)

@@ -20,7 +20,8 @@ def geometry_of(problem: RecourseProblem, layout: Layout, dimensions: Dimensions
     axis = np.where(grouped, 0.0, problem.walls.up[columns])
     kind = np.where(axis > 0.0, KIND.ROUND, KIND.STILL)
     kind[question.free_dim] = KIND.FREE
-    lower, upper = problem.lower[columns], problem.upper[columns]
+    lower, upper = problem.lower[columns], problem.upper[columns]  # of the room; those of centres may be narrower
+    first, last = problem.centers
     price = np.zeros(columns.size)
     for b in np.flatnonzero(question.group_home >= 0):
         price[question.block_start[b] : question.block_start[b + 1]] = question.group_price[b]
@@ -39,8 +40,8 @@ def geometry_of(problem: RecourseProblem, layout: Layout, dimensions: Dimensions
         axis=axis,
         rate=np.where(grouped, 0.0, problem.metric.factor[columns]),
         category_price=price,
-        lower=lower.copy(),
-        upper=upper.copy(),
+        lower=first[columns],
+        upper=last[columns],
         low_cell=np.ascontiguousarray(cells[:, 0]),
         high_cell=np.ascontiguousarray(cells[:, 1]),
         cell_start=dimensions.cell_start,

@@ -33,6 +33,7 @@ from elbowroom.search.trees.balls.limits import (
 from elbowroom.search.trees.balls.ties import regions_with, ways_out
 from elbowroom.search.trees.cells.gradual import NOT_READY
 from elbowroom.search.trees.drive import Drive
+from elbowroom.search.trees.first.size import is_large
 from elbowroom.search.trees.heap import Nodes, push
 from elbowroom.search.trees.memory import TreeMemory
 from elbowroom.search.trees.question.layout import lay_out
@@ -49,6 +50,9 @@ def search_balls(problem: RecourseProblem, referee: Referee, clock: Clock, seed:
         return Ending(method, math.inf, layout)
     kernels = BallKernels(problem, clock, seed, memory, layout)
     drive = Drive(problem, referee, clock, seed, memory, kernels, closer=(1.0 - GAP) ** kernels.power)
+    if is_large(problem) and referee.center is not None:  # the box of a room holds the room: see `large`
+        start = referee.center[memory.dimensions.columns]
+        drive.start_from(kernels.total(start), start)
     return drive.run(BallStrategy(method, drive, kernels))
 
 

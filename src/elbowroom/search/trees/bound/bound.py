@@ -205,6 +205,7 @@ def tighten(
 
     By weak duality every centre x' that fills the deficit costs at least
     base + price deficit - sum_f reward_f + (reward_f - price G_f(x'_f) + extra_f(x'_f)), reward_f = max_p of the last.
+    Of two linked dimensions a rival looks at one: the other one's cost is the same cost, and must not count beside it.
     """
     n_dims = low.shape[0]
     value = price * deficit
@@ -216,7 +217,7 @@ def tighten(
         value -= reward
     room = budget - base - value
     for d in range(n_dims):
-        if low[d] == high[d]:
+        if low[d] == high[d] or _gains_beside(question, low, high, d, scratch):
             continue
         o, first, final = question.pos_start[d] + d, low[d], high[d]
         enough = scratch.hull_cost[d] - room
@@ -228,3 +229,15 @@ def tighten(
             return False
         low[d], high[d] = first, final
     return True
+
+
+@inner_kernel
+def _gains_beside(question: Question, low: Ints, high: Ints, d: int, scratch: Scratch) -> bool:
+    """True if a linked dimension gains anything: what d costs is then paid there."""
+    other = question.partner[d]
+    if other >= 0:
+        o = question.pos_start[other] + other
+        for p in range(low[other], high[other] + 1):
+            if scratch.gain[o + p] != 0.0:
+                return True
+    return False

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 
 import numpy as np
 import numpy.typing as npt
@@ -15,8 +14,8 @@ from elbowroom.search.contract import Clock
 from elbowroom.search.trees.bad.one_hot import one_hot_possible
 from elbowroom.search.trees.boxes.climb import Ladder, ascend, shrink, total_cost
 from elbowroom.search.trees.boxes.expand import expand
-from elbowroom.search.trees.boxes.limits import FIRST_NODES, NEIGHBOURHOOD_NODES, STEPS_AT_ONCE
-from elbowroom.search.trees.boxes.regions import Regions, add_region
+from elbowroom.search.trees.boxes.limits import FIRST_NODES, MANY_WORDS, NEIGHBOURHOOD_NODES, STEPS_AT_ONCE
+from elbowroom.search.trees.boxes.regions import Regions, add_region, forbid_positions
 from elbowroom.search.trees.boxes.workspace import COUNT, Workspace
 from elbowroom.search.trees.drive import Schedule
 from elbowroom.search.trees.heap import Nodes
@@ -32,14 +31,14 @@ class BoxKernels:
     held_key = math.inf  # every node is in a heap
 
     def __init__(self, problem: RecourseProblem, clock: Clock, seed: int, memory: TreeMemory, layout: Layout) -> None:
-        self._deadline = clock.deadline
+        self._clock = clock
         self.model, self.question, self.layout = memory.ensemble.for_one_search(), layout.question, layout
         self.home, self.root_low, self.root_high = self.question.home, layout.root_low, layout.root_high
         n_dims, n_words = self.home.size, self.model.everything.size
         self.schedule = Schedule(
             first_nodes=FIRST_NODES,
             neighbourhood_nodes=NEIGHBOURHOOD_NODES,
-            first_share=8,
+            first_share=8 if n_words < MANY_WORDS else 1,
             rows_per_split=2 * n_dims + 2,
             rows_of_neighbourhood=64 + 4 * n_dims,
         )
@@ -59,7 +58,7 @@ class BoxKernels:
     @property
     def out_of_time(self) -> bool:
         """Calls are short: none is held in reserve."""
-        return self._deadline <= time.perf_counter()
+        return self._clock.expired
 
     @property
     def nodes(self) -> int:
@@ -75,9 +74,11 @@ class BoxKernels:
     def look_longer(self) -> None:
         self.adversary.look_longer()
 
-    def ascend(self, x: Ints, budget: float) -> int:
-        """Climb a few steps from x, in place; how that stopped: see `CLIMB`."""
-        about = self.model, self.question, self.root_low, self.root_high, x
+    def ascend(self, x: Ints, budget: float, low: Ints | None = None, high: Ints | None = None) -> int:
+        """Climb a few steps from x, in place, within ranges; how that stopped: see `CLIMB`."""
+        about = (
+            self.model, self.question, self.root_low if low is None else low, self.root_high if high is None else high, x,
+        )  # fmt: skip
         return int(ascend(*about, budget, STEPS_AT_ONCE, self.adversary.stack, self.ladder, self.workspace.work))
 
     def shrink(self, x: Ints) -> None:
@@ -96,8 +97,12 @@ class BoxKernels:
     def center(self, x: Ints) -> Floats:
         return self.layout.center(x)
 
-    def learn_cell(self, cell: Ints) -> None:
-        self._learn(cell, cell.copy(), 0)
+    def learn_cells(self, low: Ints, high: Ints) -> None:
+        self._learn(low, high, 0)
+
+    def forbid(self, below: Ints, above: Ints) -> None:
+        """Store what a rule forbids: all positions between these, in every dimension."""
+        forbid_positions(self.regions, self.question, below, above)
 
     def _learn(self, low: Ints, high: Ints, rival: int) -> None:
         add_region(self.regions, self.question, low, high, rival, self.workspace.random)

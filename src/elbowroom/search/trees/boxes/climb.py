@@ -129,7 +129,12 @@ def _gain(
         keep_room(trial, model, question, d, choice if not group else (1 if d == begin + choice else 0))
     gain = lack
     for r in range(model.need.shape[0]):
-        sums = ladder.rest[r] + smallest_share(trial, model, r, begin) if not group else smallest_sum(trial, model, r)
+        if group:
+            sums = smallest_sum(trial, model, r)
+        else:  # a rival looks at one of two linked dimensions
+            sums = ladder.rest[r]
+            for d in range(begin, end):
+                sums += smallest_share(trial, model, r, d)
         gain -= max(0.0, model.need[r] - sums)  # where several dimensions change at once, everything is summed
     return gain
 
@@ -150,7 +155,9 @@ def _best_move(
         for w in range(n_words):
             rest[w] = partial[b, w] & partial[n_blocks + 2 + b, w]
         for r in range(model.need.shape[0]):
-            ladder.rest[r] = ladder.sums[r] - smallest_share(partial[n_blocks], model, r, begin)
+            ladder.rest[r] = ladder.sums[r]
+            for d in range(begin, begin + 1 if group else end):
+                ladder.rest[r] -= smallest_share(partial[n_blocks], model, r, d)
         for i in range(end - begin if group else final[begin] - first[begin] + 1):
             choice = i if group else first[begin] + i
             if group:
@@ -207,7 +214,8 @@ def ascend(
             for d in range(begin, end):
                 x[d] = 1 if d == begin + choice else 0
         else:
-            x[begin] = choice
+            for d in range(begin, end):
+                x[d] = choice
     return CLIMB.CLIMBING
 
 
@@ -245,11 +253,13 @@ def shrink(
             p = min(max(question.home[begin], first[begin]), final[begin])
             step = 1 if before > p else -1
             while p != before and work[0] < end_of_work and model.ended[0] == 0:
-                x[begin] = p
+                for d in range(begin, end):
+                    x[d] = p
                 if is_good(model, question, x, int64(SHRINK_LOOK), stack, ladder, work):
                     changed = True
                     break
-                x[begin] = before
+                for d in range(begin, end):
+                    x[d] = before
                 p += step
         if not changed:
             break

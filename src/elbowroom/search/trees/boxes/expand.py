@@ -162,7 +162,7 @@ def expand(
             row = workspace.found[0] if workspace.weight[0] > 0.0 else -1
             moved = False
             for attempt in range(2):  # the deepest cell of the room first, then one of the region that is hard to leave
-                if row < 0 or moved:
+                if row < 0 or moved or regions.rival[row] < 0:  # what a rule forbids has no cell to defend
                     break
                 choose_cell(question, workspace, regions, row)
                 if attempt == 0:

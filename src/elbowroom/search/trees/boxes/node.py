@@ -6,6 +6,7 @@ import math
 
 from elbowroom.kernels.kernel import inner_kernel
 from elbowroom.search.trees.boxes.workspace import Workspace
+from elbowroom.search.trees.heap import Range
 from elbowroom.search.trees.question.question import COSTS, Question, extra
 from elbowroom.search.trees.question.settle_group import settle_group
 
@@ -29,13 +30,14 @@ def settle(question: Question, workspace: Workspace, budget: float) -> float:
                 paid[d] = price / 2
                 member[d] = 0 if moved else 1
         else:
+            link(question, begin, low, high)
             if low[begin] > high[begin]:
                 return math.inf
             x[begin] = min(max(question.home[begin], low[begin]), high[begin])
             price = question.cost[question.pos_start[begin] + x[begin]]
             moved = x[begin] != question.home[begin]
-            paid[begin] = price
-            member[begin] = 0
+            for d in range(begin, question.block_start[b + 1]):
+                x[d], paid[d], member[d] = x[begin], price, 0
         base = base + price if additive else max(base, price)
         if moved:
             changes += question.block_counts[b]
@@ -56,4 +58,14 @@ def settle(question: Question, workspace: Workspace, budget: float) -> float:
             low[begin] += 1
         while high[begin] > x[begin] and extra(question, paid, begin, high[begin]) >= spare:
             high[begin] -= 1
+        link(question, begin, low, high)
     return base
+
+
+@inner_kernel
+def link(question: Question, d: int, low: Range, high: Range) -> None:
+    """What linked dimensions allow together, if d is one of them."""
+    other = question.partner[d]
+    if other >= 0:
+        low[d] = low[other] = max(low[d], low[other])
+        high[d] = high[other] = min(high[d], high[other])

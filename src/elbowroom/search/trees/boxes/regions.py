@@ -77,6 +77,24 @@ def add_region(regions: Regions, question: Question, low: Ints, high: Ints, riva
     return row
 
 
+def forbid_positions(regions: Regions, question: Question, below: Ints, above: Ints) -> None:
+    """Store what a rule forbids: all positions with below < p < above in every dimension. No rival wins there: rival -1.
+    A full store forgets the region that was of use least often. Not compiled: it is called once per candidate at most."""
+    row, capacity = int(regions.count[0]), regions.rival.size
+    if row < capacity:
+        regions.count[0] += 1
+    else:
+        row = int(np.argmin(regions.uses))
+    regions.rival[row], regions.uses[row] = -1, 0
+    regions.low[row], regions.high[row] = 0, 0
+    regions.below[row], regions.above[row] = below, above
+    met, bit = regions.met[row >> 6], np.uint64(1 << (63 - (row & 63)))
+    met &= ~bit
+    for d, (first, last) in enumerate(zip(below.tolist(), above.tolist(), strict=True)):
+        o = int(question.pos_start[d])
+        met[o + first + 1 : o + last] |= bit
+
+
 @inner_kernel
 def literal_cost(question: Question, paid: Floats, member: Ints, d: int, position: int) -> float:
     """What it costs to satisfy a literal; leaving a category costs both halves of the group's price."""

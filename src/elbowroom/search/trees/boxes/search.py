@@ -8,21 +8,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 
-import numpy as np
-
-from elbowroom.numerics import TOLERANCES, Ints
+from elbowroom.numerics import TOLERANCES, Floats, Ints
 from elbowroom.problem import RecourseProblem
 from elbowroom.result.certificate import Certificate, Counterexample, Verdict
 from elbowroom.search.contract import Clock, Ending, Referee
 from elbowroom.search.trees.boxes.calls import BoxKernels
 from elbowroom.search.trees.boxes.climb import CLIMB
+from elbowroom.search.trees.boxes.dive import consistent, dive
 from elbowroom.search.trees.boxes.limits import CLOSE, STARTS, STEPS, STEPS_AT_ONCE
 from elbowroom.search.trees.cells.gradual import NOT_READY
 from elbowroom.search.trees.drive import Drive
 from elbowroom.search.trees.heap import Nodes, push
 from elbowroom.search.trees.memory import TreeMemory
+from elbowroom.search.trees.question.choices import Forbidden, forbidden_at
 from elbowroom.search.trees.question.layout import lay_out
+from elbowroom.search.trees.question.pairs import forbidden_by_ties, ties_of
 
 METHOD = "boxes on trees: best-first over cells"
 
@@ -34,8 +36,10 @@ def search_boxes(
     seed: int,
     memory: TreeMemory,
     most_nodes: float = math.inf,
+    known: Known | None = None,
 ) -> Ending:
-    """The closest certified box, with a proof that no closer one exists, or what the limits allowed."""
+    """The closest certified box, with a proof that no closer one exists, or what the limits allowed; ``known`` is what was
+    accepted before the search."""
     if not memory.ready(clock):
         return Ending(METHOD, 0.0, NOT_READY, counters={"nodes": 0.0})
     layout = lay_out(problem, memory.dimensions)
@@ -43,7 +47,19 @@ def search_boxes(
         return Ending(METHOD, math.inf, layout)
     kernels = BoxKernels(problem, clock, seed, memory, layout)
     drive = Drive(problem, referee, clock, seed, memory, kernels, 1.0 - CLOSE, most_nodes)
+    if known is not None:
+        drive.start_from(known.total, layout.nearest(known.center))
+        drive.restart_below = known.restart_below
     return drive.run(BoxStrategy(drive, kernels))
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """An accepted centre with its total cost; a better one below ``restart_below`` ends the search."""
+
+    center: Floats
+    total: float
+    restart_below: float
 
 
 class BoxStrategy:
@@ -55,6 +71,7 @@ class BoxStrategy:
 
     def __init__(self, drive: Drive, kernels: BoxKernels) -> None:
         self._drive, self._kernels = drive, kernels
+        self._ties = (ties_of(drive.problem) or ()) if drive.problem.conditions.rows else ()
 
     @property
     def waves(self) -> tuple[Callable[[], None], ...]:
@@ -63,6 +80,8 @@ class BoxStrategy:
     def climb(self) -> None:
         """Quick incumbents from home and from what other boxes of the same search found."""
         drive, kernels = self._drive, self._kernels
+        if drive.best < math.inf:  # a better way was gone already: see `large`
+            return
         starts = [kernels.home.copy()]
         starts += [kernels.layout.nearest(c) for c in drive.memory.nearest_centers(drive.problem, STARTS)]
         found: list[Ints] = []
@@ -70,13 +89,19 @@ class BoxStrategy:
         for start in starts:
             if kernels.out_of_time:
                 break
-            x = self._consistent(start)
+            x = start.copy()
+            if not consistent(kernels, x, kernels.root_low, kernels.root_high):
+                continue
             end, steps = CLIMB.CLIMBING, 0
             while end == CLIMB.CLIMBING and steps < STEPS and not kernels.out_of_time:
                 end = kernels.ascend(x, budget)
                 steps += STEPS_AT_ONCE
             if end == CLIMB.ARRIVED:
                 kernels.shrink(x)
+                if self._forbidden(x):
+                    found += self._dived(start, budget)
+                    budget = min([budget, *(kernels.total(way) for way in found)])
+                    continue
                 total, changes = kernels.cost(x)
                 if changes <= kernels.question.changes and total < budget:
                     budget = total
@@ -85,18 +110,24 @@ class BoxStrategy:
             if isinstance(self._offer(x), Certificate):
                 break
 
-    def _consistent(self, x: Ints) -> Ints:
-        """Exactly one category in every fixed group: the nearest start that the ascent understands."""
-        question, low, high = self._kernels.question, self._kernels.root_low, self._kernels.root_high
-        x = np.clip(x, low, high)
-        for b in np.flatnonzero(question.group_home >= 0):
-            begin, end = int(question.block_start[b]), int(question.block_start[b + 1])
-            if x[begin:end].sum() != 1:
-                allowed = high[begin:end]
-                home = int(question.group_home[b]) - begin
-                x[begin:end] = 0
-                x[begin + (home if allowed[home] else int(np.argmax(allowed)))] = 1
-        return x
+    def _dived(self, start: Ints, budget: float) -> list[Ints]:
+        """A good centre that obeys the rules, if a dive finds one."""
+        kernels = self._kernels
+        x = dive(kernels, self._drive.problem.conditions.clauses, self._ties, start, budget)
+        if x is None:
+            return []
+        total, changes = kernels.cost(x)
+        return [x] if changes <= kernels.question.changes and total < budget else []
+
+    def _forbidden(self, x: Ints) -> bool:
+        """True if a rule forbids a centre; then it is forbidden from now on, with all centres that break the rule likewise."""
+        layout, clauses = self._kernels.layout, self._drive.problem.conditions.clauses
+        found: Forbidden | None = forbidden_at(layout, clauses, x) if clauses else None
+        if found is None and self._ties:
+            found = forbidden_by_ties(layout, self._ties, x)
+        if found is not None:
+            self._kernels.forbid(*found)
+        return found is not None
 
     def _offer(self, x: Ints) -> Verdict:
         """What the judge cannot decide limits what can be proven."""
@@ -109,6 +140,9 @@ class BoxStrategy:
         """Ask about the node's nearest centre; where the judge refuses it, the node is next again, without its bad cell."""
         workspace = self._kernels.workspace
         low, high, x = workspace.low.copy(), workspace.high.copy(), workspace.x.copy()
+        if self._forbidden(x):
+            push(nodes, low, high, self._kernels.question.constant, 0)
+            return nodes
         verdict = self._offer(x)
         if self._drive.hopes_for(verdict):
             if main:

@@ -9,7 +9,7 @@ dimension: who drives it can look at the clock at every pause, stop, and go on l
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -23,15 +23,24 @@ from elbowroom.problem import Space
 from elbowroom.search.trees.cells.dimensions import Dimensions
 from elbowroom.search.trees.cells.leaves import Ensemble
 from elbowroom.search.trees.cells.packing import pack
+from elbowroom.search.trees.cells.walk import walked_cells
 from elbowroom.search.trees.limits import BLOCK, TABLE_BYTES
 
 Pauses: TypeAlias = Iterator[None]
 
 
+class Part(NamedTuple):
+    """One ensemble of trees with the margins that are asked of it, in the room or at the centre."""
+
+    model: TreeEnsemble
+    margins: TreeMargins
+    at_center: bool = False
+
+
 class _Leaves(NamedTuple):
     """Leaves of all rivals, tree by tree, those of a tree by value; trees that say the same everywhere are constants."""
 
-    leaf: Ints  # (leaves,) index among the model's leaves
+    leaf: Ints  # (leaves,) index among the leaves of all parts
     tree: Ints  # (leaves,)
     rival: Ints  # (leaves,)
     value: Floats  # (leaves,)
@@ -82,7 +91,7 @@ def build_ensemble(
     """Sorted leaves, their cells, and the tables of bit sets, without a pause; ``margins`` are those of what can be proven
     unless given."""
     margins = tree_margins(model, target, need) if margins is None else margins
-    steps = building(model, space, dimensions, margins, table_bytes)
+    steps = building([Part(model, margins)], space, dimensions, table_bytes)
     while True:
         try:
             next(steps)
@@ -92,15 +101,17 @@ def build_ensemble(
 
 
 def building(
-    model: TreeEnsemble,
-    space: Space,
-    dimensions: Dimensions,
-    margins: TreeMargins,
-    table_bytes: int = TABLE_BYTES,
+    parts: Sequence[Part], space: Space, dimensions: Dimensions, table_bytes: int = TABLE_BYTES
 ) -> Generator[None, None, Ensemble]:
-    """The same with pauses; the value of the generator is the ensemble."""
-    low, high, kept = yield from _leaf_cells(model, space, dimensions)
-    leaves = yield from _sorted_leaves(model, margins, kept)
+    """The same with pauses, for several ensembles; the value of the generator is the ensemble. Their rivals stand side by
+    side, in order."""
+    found = []
+    for part in parts:
+        walked = part.model.sets is None and not dimensions.of_center.any()
+        cells_of = _walked if walked else _leaf_cells
+        found.append((yield from cells_of(part, space, dimensions)))
+    low, high, kept = found[0] if len(found) == 1 else (np.concatenate(some) for some in zip(*found, strict=True))
+    leaves = yield from _sorted_leaves(parts, kept)
     n_trees = leaves.first.size - 1
     packing = pack(np.bincount(leaves.tree, minlength=n_trees), leaves.tree_start)
     n_words = int(packing.word_start[-1])
@@ -120,7 +131,7 @@ def building(
         tree_start=leaves.tree_start,
         word_start=packing.word_start,
         base=leaves.base,
-        need=margins.slack.astype(np.float64),
+        need=np.concatenate([part.margins.slack for part in parts]).astype(np.float64),
         biggest=biggest,
         guard=16.0 * EPS * (entries.dim.size + n_trees + 8) * biggest,
         segment_start=packing.segment_start,
@@ -160,14 +171,22 @@ def _blocks(size: int, per_row: int = 1) -> Iterator[slice]:
         yield slice(begin, min(begin + rows, size))
 
 
+def _walked(part: Part, space: Space, dimensions: Dimensions) -> Generator[None, None, tuple[Shorts, Shorts, Bools]]:
+    return (yield from walked_cells(part.model, space, dimensions))
+
+
 def _leaf_cells(
-    model: TreeEnsemble, space: Space, dimensions: Dimensions
+    part: Part, space: Space, dimensions: Dimensions
 ) -> Generator[None, None, tuple[Shorts, Shorts, Bools]]:
-    """First and last cell of every leaf in every dimension, and which leaves hold any point at all."""
-    leaves = model.leaves
+    """First and last cell of every leaf in every dimension, and which leaves hold any point at all: from their boxes, for
+    models that split by category, and where some dimensions are of the centre alone."""
+    leaves, looked_at = part.model.leaves, dimensions.looked_at(part.at_center)
     shape = (leaves.value.shape[0], dimensions.columns.size)
     low, high, kept = np.zeros(shape, np.int32), np.zeros(shape, np.int32), np.ones(shape[0], dtype=np.bool_)
     for d, (f, cuts) in enumerate(zip(dimensions.columns, dimensions.cuts, strict=True)):
+        if not looked_at[d]:
+            high[:, d] = cuts.size
+            continue
         for rows in _blocks(shape[0]):
             below, above = leaves.lower[rows, f], leaves.upper[rows, f]
             if space.whole_room[f]:
@@ -179,36 +198,40 @@ def _leaf_cells(
     return low, high, kept
 
 
-def _sorted_leaves(model: TreeEnsemble, margins: TreeMargins, kept: Bools) -> Generator[None, None, _Leaves]:
+def _sorted_leaves(parts: Sequence[Part], kept: Bools) -> Generator[None, None, _Leaves]:
     """Those that hold any point, once per rival."""
-    offsets = model.leaves.offsets
-    order, tree_of, base, rivals_of_tree = [], [], margins.base.astype(np.float64).copy(), [0]
-    n_trees = sorted_since = 0
-    for r in range(base.size):
-        for k in range(offsets.size - 1):
-            mine = int(offsets[k]) + np.flatnonzero(kept[offsets[k] : offsets[k + 1]])
-            value = margins.value[mine, r]
-            mine = mine[np.argsort(value, kind="stable")]
-            if margins.value[mine[0], r] == margins.value[mine[-1], r]:  # the same everywhere: a constant
-                base[r] += margins.value[mine[0], r]
-                continue
-            order.append(mine)
-            tree_of.append(np.full(mine.size, n_trees))
-            n_trees += 1
-            sorted_since += mine.size
-            if sorted_since > BLOCK:
-                sorted_since = 0
-                yield
-        rivals_of_tree.append(n_trees)
+    order, tree_of, values = [], [], []
+    base = np.concatenate([part.margins.base for part in parts]).astype(np.float64)
+    rivals_of_tree, n_trees, sorted_since, rival, start = [0], 0, 0, 0, 0
+    for part in parts:
+        offsets = part.model.leaf_order.offsets
+        for r in range(part.margins.base.size):
+            of_leaf = part.margins.value[:, r]
+            for k in range(offsets.size - 1):
+                mine = int(offsets[k]) + np.flatnonzero(kept[start + offsets[k] : start + offsets[k + 1]])
+                mine = mine[np.argsort(of_leaf[mine], kind="stable")]
+                if of_leaf[mine[0]] == of_leaf[mine[-1]]:  # the same everywhere: a constant
+                    base[rival] += of_leaf[mine[0]]
+                    continue
+                order.append(start + mine)
+                values.append(of_leaf[mine])
+                tree_of.append(np.full(mine.size, n_trees))
+                n_trees += 1
+                sorted_since += mine.size
+                if sorted_since > BLOCK:
+                    sorted_since = 0
+                    yield
+            rivals_of_tree.append(n_trees)
+            rival += 1
+        start += int(offsets[-1])
     leaf = np.concatenate([np.zeros(0, np.int64), *order]).astype(np.int64)
     owner = np.concatenate([np.zeros(0, np.int64), *tree_of]).astype(np.int64)
     tree_start = np.array(rivals_of_tree, dtype=np.int64)
-    rival = np.repeat(np.arange(base.size), np.diff(tree_start))[owner]
     return _Leaves(
         leaf=leaf,
         tree=owner,
-        rival=rival,
-        value=margins.value[leaf, rival],
+        rival=np.repeat(np.arange(base.size), np.diff(tree_start))[owner],
+        value=np.concatenate([np.zeros(0), *values]),
         base=base,
         tree_start=tree_start,
         first=np.append(np.searchsorted(owner, np.arange(n_trees)), leaf.size),

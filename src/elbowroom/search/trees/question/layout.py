@@ -14,6 +14,7 @@ from elbowroom.kernels.kernel import kernel
 from elbowroom.numerics import Floats, Ints
 from elbowroom.problem import Distance, RecourseProblem, allowed_categories
 from elbowroom.search.trees.cells.dimensions import Dimensions
+from elbowroom.search.trees.question.choices import Choices
 from elbowroom.search.trees.question.groups import Groups
 from elbowroom.search.trees.question.positions import Room, escapes
 from elbowroom.search.trees.question.question import COSTS, Question
@@ -56,17 +57,21 @@ def lay_out(problem: RecourseProblem, dimensions: Dimensions) -> Layout | str:
     space, columns, n_single = problem.space, dimensions.columns, int(dimensions.group_start[0])
     # positions of centres and cells of rooms are made of the same whole numbers
     assert np.array_equal(space.whole_center, space.whole_room)
-    idle = np.clip(problem.factual, problem.lower, problem.upper)
+    idle = np.clip(problem.factual, *problem.centers)
+    choices = Choices(problem)
+    trouble = choices.settle(idle)
+    if trouble is not None:
+        return trouble
     groups = _lay_out_groups(problem, dimensions, idle)
     if isinstance(groups, str):
         return groups
-    room = Room(problem)
-    values, owner = escapes(room, columns[:n_single], dimensions.cuts[:n_single], idle[columns[:n_single]])
-    low, high = room.ends(columns[owner], values)
-    cost = _costs(problem, columns[owner], values)
+    values, owner, low, high = _lay_out_single(problem, dimensions, choices)
+    cost = costs_of(problem, columns[owner], values)
     most = problem.conditions.most_changes
     already = problem.changed(idle)  # what the limits alone force to change
-    settled = already[columns[:n_single]].astype(np.int64)
+    second = (dimensions.partner >= 0) & dimensions.of_center  # of two linked dimensions, which are one block
+    starts = np.flatnonzero(~second[:n_single])
+    settled = already[columns[starts]].astype(np.int64)
     already[[len(space.names) + g for g in groups.moving]] = False  # these are counted when they move
     values, owner = np.concatenate([values, groups.values]), np.concatenate([owner, groups.owner]).astype(np.int64)
     pos_start = np.searchsorted(owner, np.arange(columns.size + 1)).astype(np.int64)
@@ -89,9 +94,10 @@ def lay_out(problem: RecourseProblem, dimensions: Dimensions) -> Layout | str:
         first_high=edges[1],
         last_low=edges[2],
         last_high=edges[3],
-        block_start=np.array([*range(n_single + 1), *groups.block_ends], dtype=np.int64),
-        group_home=np.array([-1] * n_single + groups.block_home, dtype=np.int64),
-        group_price=np.array([0.0] * n_single + groups.block_price, dtype=np.float64),
+        partner=dimensions.partner,
+        block_start=np.array([*starts, n_single, *groups.block_ends], dtype=np.int64),
+        group_home=np.array([-1] * starts.size + groups.block_home, dtype=np.int64),
+        group_price=np.array([0.0] * starts.size + groups.block_price, dtype=np.float64),
         block_counts=np.concatenate([1 - settled, np.ones(len(groups.block_ends), np.int64)]),
         free_start=np.array(groups.free_ends, dtype=np.int64),
         free_dim=free[0],
@@ -114,13 +120,44 @@ def lay_out(problem: RecourseProblem, dimensions: Dimensions) -> Layout | str:
     )
 
 
+def _lay_out_single(
+    problem: RecourseProblem, dimensions: Dimensions, choices: Choices
+) -> tuple[Floats, Ints, Floats, Floats]:
+    """Positions of the dimensions of single columns: values, dimension, and the ends of the room (or the centre) there.
+    Linked dimensions share the positions that either of them needs."""
+    n = int(dimensions.group_start[0])
+    columns, room = dimensions.columns[:n], Room(problem)
+    start = np.clip(problem.factual, *problem.centers)[columns]
+    if not dimensions.of_center.any():
+        values, owner = escapes(room, columns, dimensions.cuts[:n], start)
+        cuts_of = {int(f): cuts for f, cuts in zip(dimensions.columns, dimensions.cuts, strict=True)}
+        values, owner = choices.among(values, owner, columns, cuts_of)
+        return values, owner, *room.true_ends(columns[owner], values)
+    point, found = room.of_points(), []
+    for kind, where in ((False, room), (True, point)):
+        mine = np.flatnonzero(dimensions.of_center[:n] == kind)
+        values, owner = escapes(where, columns[mine], tuple(dimensions.cuts[d] for d in mine), start[mine])
+        found.append((values, mine[owner]))
+    values, owner = (np.concatenate(some) for some in zip(*found, strict=True))
+    linked = dimensions.partner[owner] >= 0
+    values, owner = np.append(values, values[linked]), np.append(owner, dimensions.partner[owner[linked]])
+    order = np.lexsort((values, owner))
+    values, owner = values[order], owner[order]
+    fresh = np.append(True, (values[1:] != values[:-1]) | (owner[1:] != owner[:-1]))[: values.size]
+    values, owner = values[fresh], owner[fresh]
+    low, high = room.ends(columns[owner], values)
+    center = dimensions.of_center[owner]
+    return values, owner, np.where(center, values, low), np.where(center, values, high)
+
+
 def _lay_out_groups(problem: RecourseProblem, dimensions: Dimensions, idle: Floats) -> Groups | str:
     """What the one-hot groups contribute; or the reason why one has no category. Sets their columns in ``idle``."""
     space, norm = problem.space, problem.distance
-    price = problem.metric.group_price ** _power(problem)
+    price = problem.metric.group_price ** power_of(problem)
     groups = Groups()
+    lower, upper = problem.centers
     for g, members in enumerate(space.members):
-        allowed = allowed_categories(problem.lower[members], problem.upper[members])
+        allowed = allowed_categories(lower[members], upper[members])
         if not allowed.any():
             return f"one-hot group {space.groups[g].name!r}: the bounds of its columns allow no category"
         factual = int(np.argmax(problem.factual[members]))
@@ -135,20 +172,21 @@ def _lay_out_groups(problem: RecourseProblem, dimensions: Dimensions, idle: Floa
             continue
         if used:
             begin = int(dimensions.group_start[dimensions.groups.index(g)])
-            groups.add_free(begin, allowed, chosen, dimensions.cuts)
+            taken = allowed_categories(problem.lower[members], problem.upper[members])
+            groups.add_free(begin, taken, chosen, dimensions.cuts)
         groups.constants.append(float(price[g]) if chosen != factual else 0.0)
     return groups
 
 
-def _power(problem: RecourseProblem) -> int:
+def power_of(problem: RecourseProblem) -> int:
     """Costs add up: squares for the Euclidean distance."""
     return 2 if problem.distance is Distance.L2 else 1
 
 
-def _costs(problem: RecourseProblem, columns: Ints, values: Floats) -> Floats:
+def costs_of(problem: RecourseProblem, columns: Ints, values: Floats) -> Floats:
     """What single columns cost at the given values."""
     with np.errstate(over="ignore"):
-        cost = (problem.metric.factor[columns] * np.abs(values - problem.factual[columns])) ** _power(problem)
+        cost = problem.metric.costs(columns, problem.factual[columns], values) ** power_of(problem)
     if not np.isfinite(cost).all():
         name = problem.space.names[int(columns[int(np.flatnonzero(~np.isfinite(cost))[0])])]
         raise InputError(
@@ -160,7 +198,7 @@ def _costs(problem: RecourseProblem, columns: Ints, values: Floats) -> Floats:
 def _constant(problem: RecourseProblem, columns: Ints, idle: Floats, of_groups: list[float]) -> float:
     """The cost of what does not move: of groups, and of columns that the model ignores."""
     with np.errstate(over="ignore"):
-        away = (problem.metric.factor * np.abs(idle - problem.factual)) ** _power(problem)
+        away = problem.metric.costs(np.arange(idle.size), problem.factual, idle) ** power_of(problem)
     ignored = np.setdiff1d(np.arange(len(problem.space.names)), columns)
     constants = of_groups + away[ignored[problem.space.group_of[ignored] < 0]].tolist()
     return max([0.0, *constants]) if problem.distance is Distance.LINF else float(sum(constants))

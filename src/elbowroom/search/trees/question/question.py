@@ -27,7 +27,8 @@ class Question(Bundle):
     Position p of dimension d is the flat index pos_start[d] + p; its room covers cells low_cell .. high_cell.
     ``first_low`` is the first position whose low_cell is >= c, ``last_high`` the last one whose high_cell is <= c, and
     so on, at index edge_start[d] + c + 1 for cells c = -1 .. last + 1 (so that the ends need no special case).
-    Blocks are single dimensions or fixed one-hot groups.
+    Blocks are single dimensions, fixed one-hot groups, or two linked dimensions of one column: the room's and the centre's
+    (see `Dimensions`). These have the same positions at the same costs, always stand at the same one, and are paid for once.
     """
 
     pos_start: Ints
@@ -40,6 +41,7 @@ class Question(Bundle):
     first_high: Ints
     last_low: Ints
     last_high: Ints
+    partner: Ints  # (dims,) the linked dimension; -1: none
     block_start: Ints
     group_home: Ints  # (blocks,) dimension of the factual's category; -1 for single dimensions
     group_price: Floats  # (blocks,) cost of another category; 0 for single dimensions

@@ -11,9 +11,10 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 from sklearn.preprocessing import MinMaxScaler
 
-from elbowroom import AtMost, Ball, Diamond, Explainer, Feature, InputError, LinearRule, NoRegion, Region, Space, Status
+from elbowroom import AtMost, Ball, Diamond, Explainer, Feature, LinearRule, NoRegion, Region, Space, Status
 from elbowroom.models import TreeEnsemble
 from elbowroom.problem import Box
+from elbowroom.problem.conditions import ROW_SLACK
 from elbowroom.search.trees.balls.calls import BallKernels
 from elbowroom.search.trees.balls.kernels import TASK
 from elbowroom.search.trees.heap import Nodes
@@ -77,9 +78,18 @@ def test_at_most_one_change() -> None:
     assert answer.status is Status.OPTIMAL
 
 
-def test_linear_rules_are_refused_by_name() -> None:
-    with pytest.raises(InputError, match="LinearRule"):
-        Explainer(corner()).explain(np.array([0.2, 0.4]), Ball(0.1), rules=[LinearRule({"x0": 1.0}, high=3.0)])
+@pytest.mark.parametrize("coefficients", [{"x0": 1.0}, {"x0": 1.0, "x1": 1.0}])
+def test_linear_rules_are_kept(coefficients: dict[str, float]) -> None:
+    """A rule that the closest centre obeys changes nothing; one that it breaks is obeyed."""
+    plain, row = Explainer(corner()), np.array([0.2, 0.4])
+    free = plain.explain(row, Ball(0.1))
+    loose = plain.explain(row, Ball(0.1), rules=[LinearRule(coefficients, high=3.0)])
+    tight = plain.explain(row, Ball(0.1), rules=[LinearRule(coefficients, low=1.2)])
+    assert isinstance(free, Region) and isinstance(loose, Region) and isinstance(tight, Region)
+    assert loose.distance == pytest.approx(free.distance, abs=1e-6)
+    reached = sum(c * tight.center[name] for name, c in coefficients.items())
+    slack = ROW_SLACK * sum(abs(c * tight.center[name]) for name, c in coefficients.items())
+    assert reached >= 1.2 - slack and tight.distance > free.distance + 0.1
 
 
 def medium(seed: int) -> tuple[Explainer, np.ndarray]:

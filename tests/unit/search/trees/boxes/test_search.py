@@ -200,8 +200,9 @@ def test_bounds_never_fall_and_never_cross() -> None:
     assert all(low <= high for low, high in steps)
 
 
-def test_linear_rules_are_refused_by_name() -> None:
-    problem = hard_question(0, rules=(LinearRule({"x0": 1.0, "x1": 2.0}, high=3.0),))
+def test_linear_rules_of_three_columns_are_refused_by_name() -> None:
+    """Those of two columns have finitely many positions; others go to Algorithm 1."""
+    problem = hard_question(0, rules=(LinearRule({"x0": 1.0, "x1": 2.0, "x2": 1.0}, high=3.0),))
     with pytest.raises(InputError, match="LinearRule"):
         ask(problem)
 

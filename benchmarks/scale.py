@@ -1,0 +1,200 @@
+"""Ensembles of the size that people deploy: the first region, both bounds over time, the overshoot and the memory.
+
+Before and after in one run: "before" is the search in cells alone (the product before large models were walked), "after" the
+product. Every side of every model has its own process and one thread; models are fitted once per run.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from pathlib import Path
+from statistics import mean, median
+from typing import Any
+
+import numpy as np
+
+MOMENTS = (1.0, 10.0, 60.0)
+SIDES = ("before", "after")
+RADII = (0.0, 0.02)
+# name: columns, rows, kind, options
+RECIPES: dict[str, tuple[int, int, str, dict[str, Any]]] = {
+    "gb200x4": (20, 5_000, "GradientBoostingClassifier", {"n_estimators": 200, "max_depth": 4}),
+    "hgb300": (30, 20_000, "HistGradientBoostingClassifier", {"max_iter": 300}),
+    "gb500x6": (30, 5_000, "GradientBoostingClassifier", {"n_estimators": 500, "max_depth": 6, "subsample": 0.5, "max_features": 8}),
+    "rf100full": (20, 5_000, "RandomForestClassifier", {"n_estimators": 100}),
+    "rf300d12": (30, 10_000, "RandomForestClassifier", {"n_estimators": 300, "max_depth": 12}),
+    "et100full": (20, 3_000, "ExtraTreesClassifier", {"n_estimators": 100}),
+    "rf500full50": (50, 10_000, "RandomForestClassifier", {"n_estimators": 500}),
+}  # fmt: skip
+
+
+def table(recipe: str, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """The rows of a recipe, every column in [0, 1]."""
+    from sklearn.datasets import make_classification
+    from sklearn.preprocessing import MinMaxScaler
+
+    d, n, _, _ = RECIPES[recipe]
+    X, y = make_classification(
+        n, d, n_informative=max(2, d // 2), n_redundant=d // 5, flip_y=0.05, random_state=seed
+    )  # fmt: skip
+    return MinMaxScaler().fit_transform(X), y
+
+
+def fit(recipe: str, seed: int) -> Any:
+    """The fitted model of a recipe."""
+    import sklearn.ensemble
+
+    _, _, kind, options = RECIPES[recipe]
+    return getattr(sklearn.ensemble, kind)(random_state=seed, **options).fit(*table(recipe, seed))
+
+
+def run_scale(
+    rows: int = 5,
+    limit: float = 10.0,
+    radii: list[float] | None = None,
+    only: list[str] | None = None,
+    quick: bool = False,
+) -> list[dict[str, Any]]:
+    """``only``: recipes; ``quick``: seed 0 and two rows instead of seeds 0 to 4."""
+    rows, seeds = (min(rows, 2), 1) if quick else (rows, 5)
+    records: list[dict[str, Any]] = []
+    with tempfile.TemporaryDirectory() as folder:
+        for recipe in only or RECIPES:
+            for seed in range(seeds):
+                path = Path(folder) / f"{recipe}-{seed}.pkl"
+                path.write_bytes(pickle.dumps(fit(recipe, seed)))
+                for side in SIDES:
+                    records += _in_own_process(side, recipe, seed, path, rows, radii or list(RADII), limit)
+                path.unlink()
+    return records
+
+
+def _in_own_process(
+    side: str, recipe: str, seed: int, path: Path, rows: int, radii: list[float], limit: float
+) -> list[dict[str, Any]]:
+    asked = json.dumps([side, recipe, seed, str(path), rows, radii, limit])
+    found, one_thread = [], {**os.environ, "OMP_NUM_THREADS": "1"}
+    command = [sys.executable, "-m", "benchmarks.scale", asked]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=one_thread) as child:
+        assert child.stdout is not None
+        for text in child.stdout:
+            if text.startswith("{"):
+                found.append(json.loads(text))
+                print(_line(found[-1]), flush=True)
+    return found
+
+
+def _ask(side: str, recipe: str, seed: int, path: str, rows: int, radii: list[float], limit: float) -> None:
+    """In a process of its own: one record per question, as lines of JSON."""
+    from tests.support.hostile import hostile_points
+
+    from elbowroom import Box, Explainer, Region, TreeEnsemble
+    from elbowroom.search.trees.first import size
+
+    warnings.simplefilter("ignore")
+    if side == "before":
+        size.LARGE = sys.maxsize  # nothing is walked first
+    X, _ = table(recipe, seed)
+    model = pickle.loads(Path(path).read_bytes())
+    fitted = _peak()
+    began, worked = time.perf_counter(), time.process_time()
+    explainer = Explainer(model)
+    read, read_cpu, read_peak = time.perf_counter() - began, time.process_time() - worked, _peak()
+    explainer.explain(X[-1], room=Box(0.001), time_limit=0.2)  # compiled code is loaded
+    assert isinstance(explainer.model, TreeEnsemble)
+    for row in range(rows):
+        for radius in radii:
+            worked, before = time.process_time(), os.getloadavg()[0]
+            answer = explainer.explain(X[row], room=Box(radius), time_limit=limit)
+            record: dict[str, Any] = {
+                "side": side, "recipe": recipe, "seed": seed, "row": row, "radius": radius, "limit": limit,
+                "status": answer.status.name, "seconds": answer.seconds, "cpu_s": time.process_time() - worked,
+                "overshoot_s": max(0.0, answer.seconds - limit), "load": before, "read_s": read, "read_cpu_s": read_cpu,
+                "read_mb": read_peak - fitted, "peak_mb": _peak() - fitted,
+                "first_s": next((s.seconds for s in answer.trace if s.best_distance < np.inf), None),
+                "moments": [_at(answer, moment) for moment in MOMENTS if moment <= limit],
+                "distance": None, "lower_bound": answer.lower_bound, "false_points": 0,
+            }  # fmt: skip
+            if isinstance(answer, Region):
+                points = hostile_points(answer.body, explainer.model.cuts)
+                record["distance"], record["points"] = answer.distance, len(points)
+                record["false_points"] = int((model.predict(points) != answer.target.label).sum())
+            print(json.dumps(record), flush=True)
+
+
+def _at(answer: Any, moment: float) -> list[float | None]:
+    """Distance and bound at a moment."""
+    past = [s for s in answer.trace if s.seconds <= moment]
+    if answer.seconds <= moment:
+        return [getattr(answer, "distance", None), answer.lower_bound]
+    if not past:
+        return [None, 0.0]
+    best = past[-1].best_distance
+    return [best if best < np.inf else None, max(s.lower_bound for s in past)]
+
+
+def _peak() -> int:
+    """Megabytes."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+
+
+def _line(r: dict[str, Any]) -> str:
+    first = "-" if r["first_s"] is None else f"{r['first_s']:.3f}"
+    distance = "-" if r["distance"] is None else f"{r['distance']:.4f}"
+    return (
+        f"{r['recipe']:12s} seed {r['seed']} row {r['row']} r {r['radius']:<5} {r['side']:6s} first {first} s, {distance} / "
+        f"{r['lower_bound']:.4f} {r['status']:9s} {r['seconds']:.1f} s, {r['peak_mb']} MB, false {r['false_points']}, load {r['load']:.0f}"
+    )
+
+
+def gap(distance: float | None, bound: float) -> float:
+    """1 without a region."""
+    return 1.0 if distance is None else (1.0 - bound / distance if distance > 0 else 0.0)
+
+
+def summary(records: list[dict[str, Any]]) -> dict[str, Any]:
+    """Per recipe and side: first region, mean gaps over time, overshoot, memory; and pairs in which after is worse."""
+    found: dict[str, Any] = {"false_points": sum(r["false_points"] for r in records)}
+    pairs: dict[tuple[Any, ...], dict[str, dict[str, Any]]] = {}
+    for r in records:
+        pairs.setdefault((r["recipe"], r["seed"], r["row"], r["radius"]), {})[r["side"]] = r
+    both = [p for p in pairs.values() if len(p) == len(SIDES)]
+    found["pairs"] = len(both)
+    found["farther"] = sum(_far(p["after"]) > _far(p["before"]) * (1 + 1e-9) for p in both)
+    found["lower_bounds"] = sum(p["after"]["lower_bound"] < p["before"]["lower_bound"] * (1 - 1e-6) for p in both)
+    found["table"] = []
+    for recipe in RECIPES:
+        for side in SIDES:
+            mine = [r for r in records if r["recipe"] == recipe and r["side"] == side]
+            if not mine:
+                continue
+            firsts = [np.inf if r["first_s"] is None else r["first_s"] for r in mine]
+            shown = len(mine[0]["moments"])
+            found["table"].append({
+                "recipe": recipe, "side": side, "questions": len(mine), "regions": sum(r["distance"] is not None for r in mine),
+                "proven": sum(r["status"] == "OPTIMAL" for r in mine), "first_median_s": _number(median(firsts)),
+                "first_worst_s": _number(max(firsts)), "mean_gaps": [mean(gap(*r["moments"][k]) for r in mine) for k in range(shown)],
+                "read_s": mine[0]["read_s"], "read_cpu_s": mine[0]["read_cpu_s"], "read_mb": mine[0]["read_mb"],
+                "peak_mb": max(r["peak_mb"] for r in mine), "overshoot_s": max(r["overshoot_s"] for r in mine),
+            })  # fmt: skip
+    return found
+
+
+def _far(record: dict[str, Any]) -> float:
+    return np.inf if record["distance"] is None else record["distance"]
+
+
+def _number(value: float) -> float | None:
+    return None if np.isinf(value) else value
+
+
+if __name__ == "__main__":
+    _ask(*json.loads(sys.argv[1]))

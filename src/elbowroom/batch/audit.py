@@ -1,0 +1,239 @@
+"""Who has recourse, and at what cost: the answers of a batch, group by group.
+
+Shares carry Wilson's 95 % interval: with n rows and the share p, the interval is that of all q for which
+|p - q| <= z sqrt(q (1 - q) / n), z = 1.96. Medians carry the interval between two order statistics: the number of n
+values below the true median is binomial with 1/2, so that x_(k+1) .. x_(n-k) covers it with at least 95 % if
+P(Binomial(n, 1/2) <= k) <= 2.5 %. No distribution is assumed, nothing is drawn at random. The rows are taken as a
+sample of those whom the model may meet; for the rows themselves the figures are exact.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import pandas as pd
+
+from elbowroom.batch.record import ERROR, NOT_ASKED
+from elbowroom.batch.result import csv_of
+from elbowroom.disk import write_whole
+from elbowroom.errors import InputError
+
+if TYPE_CHECKING:
+    from elbowroom.batch.result import BatchResult
+
+Z: Final = 1.959963984540054
+ALL: Final = "all"
+KEPT: Final = 0.95  # a counterfactual that keeps its outcome less often than this does not survive a slip
+
+
+@dataclass(frozen=True, eq=False)
+class Audit:
+    """``table``: one row per group, the first for all. ``levers``: which columns carry the recourse, by group.
+    ``rooms``: what more room costs (None: not asked). ``slips``: how often plain counterfactuals keep their outcome."""
+
+    table: pd.DataFrame
+    levers: pd.DataFrame
+    rooms: pd.DataFrame | None = None
+    slips: pd.DataFrame | None = None
+    sigma: float | None = None
+
+    def __repr__(self) -> str:
+        parts = [self.table.to_string()]
+        if self.rooms is not None:
+            parts.append(self.rooms.to_string())
+        if self.slips is not None:
+            parts.append(self.slips.to_string())
+        return "\n\n".join(parts)
+
+    def _repr_html_(self) -> str:
+        from elbowroom.present.batch import audit_fragment
+
+        return audit_fragment(self)
+
+    def to_html(self, path: str | Path | None = None) -> str:
+        """One self-contained page."""
+        from elbowroom.present.batch import audit_page
+
+        text = audit_page(self)
+        if path is not None:
+            write_whole(path, text)
+        return text
+
+    def to_csv(self, path: str | Path) -> None:
+        write_whole(path, csv_of(self.table))
+
+
+def audit(
+    batch: BatchResult, groups: object = None, *, radii: Sequence[float] = (), sigma: float | None = None
+) -> Audit:
+    """The audit of a batch. ``groups``: a column of the frame that was asked, a Series with its index, or a list of one
+    value per row. ``radii`` (in units of the scales) and ``sigma`` ask further questions about every row, with the
+    explainer of the batch."""
+    of_row = groups_of(batch, groups)
+    frame = batch.frame
+    parts: dict[str, np.ndarray] = {ALL: np.ones(len(frame), dtype=bool)}
+    for value in sorted(of_row.dropna().unique(), key=str) if of_row is not None else ():
+        parts[str(value)] = np.asarray(of_row == value, dtype=bool)
+    if of_row is not None and bool(of_row.isna().any()):
+        parts["(missing)"] = of_row.isna().to_numpy()
+    table = pd.DataFrame({name: _group_line(frame[chosen]) for name, chosen in parts.items()}).T
+    table.index.name = "group"
+    levers = pd.DataFrame({name: _levers(batch, frame[chosen]) for name, chosen in parts.items()})
+    levers = levers.sort_values(ALL, ascending=False, kind="stable")
+    return Audit(
+        _typed(table),
+        levers,
+        _rooms(batch, parts, radii) if len(radii) else None,
+        _slips(batch, parts, sigma) if sigma is not None else None,
+        sigma,
+    )
+
+
+def groups_of(batch: BatchResult, groups: object) -> pd.Series | None:
+    """The group of every row."""
+    if groups is None:
+        return None
+    if isinstance(groups, str):
+        asked = batch.asked
+        if groups not in asked.columns:
+            raise InputError(f"groups={groups!r} is not a column of the table; it has {list(map(str, asked.columns))}")
+        return asked[groups].reset_index(drop=True)
+    if isinstance(groups, pd.Series):
+        if len(groups) != len(batch) or not groups.index.equals(batch.frame.index):
+            raise InputError("groups: the index of the Series is not that of the table")
+        return groups.reset_index(drop=True)
+    if isinstance(groups, Mapping) or not isinstance(groups, (Sequence, np.ndarray)) or len(groups) != len(batch):
+        raise InputError(f"groups: give the name of a column, a Series, or a list of {len(batch)} values, one per row")
+    return pd.Series(list(groups))
+
+
+def _group_line(frame: pd.DataFrame) -> dict[str, Any]:
+    """Counts, shares and costs of one group. Shares are of the rows that could be asked."""
+    counts = frame["status"].value_counts()
+    n = {
+        name: int(counts.get(name, 0)) for name in ("OPTIMAL", "CERTIFIED", "NONE_EXISTS", "UNKNOWN", ERROR, NOT_ASKED)
+    }
+    found, asked = n["OPTIMAL"] + n["CERTIFIED"], len(frame) - n[ERROR] - n[NOT_ASKED]
+    low, high = wilson(found, asked)
+    no_low, no_high = wilson(n["NONE_EXISTS"], asked)
+    distance = frame["distance"].dropna().to_numpy(dtype=np.float64)
+    middle = float(np.median(distance)) if distance.size else math.nan
+    m_low, m_high = median_interval(distance)
+    return {
+        "rows": len(frame),
+        "has_recourse": found,
+        "share": found / asked if asked else math.nan,
+        "share_low": low,
+        "share_high": high,
+        "no_recourse_proven": n["NONE_EXISTS"],
+        "no_recourse_share": n["NONE_EXISTS"] / asked if asked else math.nan,
+        "no_recourse_low": no_low,
+        "no_recourse_high": no_high,
+        "out_of_time": n["UNKNOWN"],
+        "errors": n[ERROR],
+        "not_asked": n[NOT_ASKED],
+        "median_cost": middle,
+        "median_cost_low": m_low,
+        "median_cost_high": m_high,
+        "mean_cost": float(distance.mean()) if distance.size else math.nan,
+        "median_changes": float(frame["changes"].median()) if frame["changes"].notna().any() else math.nan,
+    }
+
+
+def _typed(table: pd.DataFrame) -> pd.DataFrame:
+    whole = ("rows", "has_recourse", "no_recourse_proven", "out_of_time", "errors", "not_asked")
+    return table.astype({name: "int64" if name in whole else "float64" for name in table.columns})
+
+
+def _levers(batch: BatchResult, frame: pd.DataFrame) -> pd.Series:
+    """The share of regions in which each column has to change."""
+    found = frame[frame["distance"].notna()]
+    shares = {
+        name: float(found[f"{name}__has_to_change"].astype("float64").mean()) if len(found) else math.nan
+        for name in batch.space.columns
+    }
+    return pd.Series(shares, dtype="float64")
+
+
+def wilson(count: int, n: int) -> tuple[float, float]:
+    """Wilson's interval for a share."""
+    if n == 0:
+        return math.nan, math.nan
+    p, z2 = count / n, Z * Z
+    middle = (p + z2 / (2 * n)) / (1 + z2 / n)
+    half = Z * math.sqrt(p * (1 - p) / n + z2 / (4 * n * n)) / (1 + z2 / n)
+    return (0.0 if count == 0 else max(0.0, middle - half)), (1.0 if count == n else min(1.0, middle + half))
+
+
+def median_interval(values: np.ndarray) -> tuple[float, float]:
+    """Order statistics that cover the median with at least 95 %; infinite where there are too few values for that."""
+    from scipy.stats import binom
+
+    n, ordered = values.size, np.sort(values)
+    if n == 0:
+        return math.nan, math.nan
+    k = int(binom.ppf(0.025, n, 0.5)) - 1  # P(Binomial <= k) <= 2.5 %
+    while k + 1 < n and binom.cdf(k + 1, n, 0.5) <= 0.025:
+        k += 1
+    if k < 0:
+        return -math.inf, math.inf
+    return float(ordered[k]), float(ordered[n - 1 - k])
+
+
+# ---- further questions ----------------------------------------------------------------------------------------------
+def _rooms(batch: BatchResult, parts: Mapping[str, np.ndarray], radii: Sequence[float]) -> pd.DataFrame:
+    """For every radius: how many still have recourse, and the quantiles of what it costs."""
+    lines = []
+    for radius in sorted({float(r) for r in radii}):
+        other = batch.again(radius)
+        for name, chosen in parts.items():
+            part = other.frame[chosen]
+            cost = part["distance"].dropna()
+            lines.append(
+                {
+                    "radius": radius,
+                    "group": name,
+                    "has_recourse": int(cost.size),
+                    "no_recourse_proven": int((part["status"] == "NONE_EXISTS").sum()),
+                    **{
+                        f"cost_{round(100 * q)}": float(cost.quantile(q)) if cost.size else math.nan
+                        for q in (0.1, 0.5, 0.9)
+                    },
+                }
+            )
+    return pd.DataFrame(lines)
+
+
+def _slips(batch: BatchResult, parts: Mapping[str, np.ndarray], sigma: float) -> pd.DataFrame:
+    """How many plain counterfactuals (no room) keep their outcome less often than in 95 % of Gaussian slips, beside the
+    regions of the batch. A row counts where that is proven; the others are counted as undecided."""
+    plain = batch.again(0.0)
+    told = {name: _survival(batch, answers, sigma) for name, answers in (("plain", plain), ("region", batch))}
+    lines = []
+    for group, chosen in parts.items():
+        line: dict[str, Any] = {"group": group}
+        for name, upper_lower in told.items():
+            low, high = upper_lower[0][chosen], upper_lower[1][chosen]
+            known = ~np.isnan(low)
+            line |= {
+                f"{name}_asked": int(known.sum()),
+                f"{name}_lost": int((high[known] < KEPT).sum()),
+                f"{name}_undecided": int(((low[known] < KEPT) & (high[known] >= KEPT)).sum()),
+                f"{name}_median_kept": float(np.median(low[known])) if known.any() else math.nan,
+            }
+        lines.append(line)
+    return pd.DataFrame(lines).set_index("group")
+
+
+def _survival(batch: BatchResult, answers: BatchResult, sigma: float) -> tuple[np.ndarray, np.ndarray]:
+    low, high = np.full(len(batch), np.nan), np.full(len(batch), np.nan)
+    for i, region in enumerate(answers.regions):
+        if region:
+            kept = batch.explainer.probability_kept(region, sigma, time_limit=1.0)
+            low[i], high[i] = kept.lower, kept.upper
+    return low, high

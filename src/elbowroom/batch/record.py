@@ -1,0 +1,155 @@
+"""What is kept of one row: its answer as exact JSON, or the error that it met; and the same as one row of a flat table."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import pandas as pd
+
+from elbowroom.errors import ElbowroomError
+from elbowroom.problem.space import Space
+from elbowroom.result import NoRegion, Region
+from elbowroom.result.schema import read_answer, write_answer
+from elbowroom.visible import visible
+
+if TYPE_CHECKING:
+    from elbowroom.batch.question import BatchQuestion
+    from elbowroom.explainer import Explainer
+
+ERROR: Final = "ERROR"  # in the column of statuses: the row could not be asked
+NOT_ASKED: Final = "NOT_ASKED"  # the batch ended before it
+INTERRUPTED: Final = "interrupted"  # the method of an answer whose search was stopped by Ctrl-C
+PARTS: Final = ("center", "low", "high", "has_to_change")
+
+
+@dataclass(frozen=True)
+class Record:
+    """One row of a batch: the place of its row in the table, and either an answer or an error."""
+
+    position: int
+    status: str
+    seconds: float
+    answer: str | None = None  # JSON, exact
+    error: str | None = None
+    limit: float = math.inf  # the seconds that it had: an answer that is not proven may be asked again with more
+    line: str | None = None  # its row of the flat table, as JSON: written where it was asked
+
+    @property
+    def is_final(self) -> bool:
+        """True if more time would not change it."""
+        return self.status in ("OPTIMAL", "NONE_EXISTS", ERROR)
+
+    def read(self) -> Region | NoRegion | None:
+        return None if self.answer is None else read_answer(self.answer)
+
+
+def ask(explainer: Explainer, question: BatchQuestion, position: int, row: pd.DataFrame) -> Record:
+    """Ask about one row. Whatever goes wrong with it is its error, and nobody else's; only Ctrl-C ends the batch."""
+    start = time.perf_counter()
+    try:
+        answer = question.ask(explainer, row)
+        if answer.method == INTERRUPTED:
+            raise KeyboardInterrupt
+        text = write_answer(answer)
+        line = json.dumps(flat(explainer.space, answer))
+    except ElbowroomError as error:
+        return failed(position, str(error), time.perf_counter() - start, question.time_limit)
+    except Exception as fault:
+        said = f"{type(fault).__name__}: {fault}"
+        return failed(position, said, time.perf_counter() - start, question.time_limit)
+    return Record(position, answer.status.name, answer.seconds, text, None, question.time_limit, line)
+
+
+def failed(position: int, error: str, seconds: float = 0.0, limit: float = math.inf) -> Record:
+    """A row that met an error."""
+    return Record(position, ERROR, seconds, error=visible(error), limit=limit)
+
+
+# ---- the flat table -------------------------------------------------------------------------------------------------
+def batch_columns(space: Space) -> dict[str, str]:
+    """The columns of the flat table and their types, the same for every batch about this space."""
+    columns = {
+        "status": "str",
+        "distance": "float64",
+        "lower_bound": "float64",
+        "gap": "float64",
+        "changes": "Int64",
+    }
+    numbers = set(space.position)
+    for name in space.columns:
+        kind = "float64" if name in numbers else "str"
+        columns |= {f"{name}__{part}": kind for part in PARTS[:3]}
+        columns[f"{name}__{PARTS[3]}"] = "boolean"
+    return columns | {"sentence": "str", "seconds": "float64", "error": "str"}
+
+
+def flat(space: Space, answer: Region | NoRegion) -> dict[str, Any]:
+    """What an answer contributes to its row of the flat table."""
+    line: dict[str, Any] = {"lower_bound": answer.lower_bound, "sentence": answer.sentence()}
+    if not isinstance(answer, Region):
+        return line
+    has_to = has_to_change(answer)
+    line |= {"distance": answer.distance, "gap": answer.gap, "changes": int(has_to.sum())}
+    numbers = set(space.position)
+    for name, must in zip(space.columns, has_to, strict=True):
+        plain = _number if name in numbers else _words
+        line |= {
+            f"{name}__center": plain(answer.center[name]),
+            f"{name}__low": plain(answer.lower[name]),
+            f"{name}__high": plain(answer.upper[name]),
+            f"{name}__has_to_change": bool(must),
+        }
+    return line
+
+
+def line_of(record: Record | None, columns: dict[str, str]) -> dict[str, Any]:
+    """One row of the flat table; None: it was not asked."""
+    line: dict[str, Any] = dict.fromkeys(columns)
+    if record is None:
+        return line | {"status": NOT_ASKED}
+    return (
+        line
+        | (json.loads(record.line) if record.line is not None else {})
+        | {
+            "status": record.status,
+            "seconds": record.seconds,
+            "error": record.error,
+        }
+    )
+
+
+def has_to_change(region: Region) -> np.ndarray:
+    """Which columns of the user's table lie outside the region now."""
+    return np.asarray(region.intervals["has_to_change"], dtype=np.bool_)
+
+
+def _number(value: Any) -> float:
+    return float(value)
+
+
+def _words(value: Any) -> str | None:
+    """A category, or several, as text."""
+    if isinstance(value, tuple):
+        return " | ".join(str(part) for part in value)
+    return None if value is None or value != value else str(value)
+
+
+def table_of(lines: list[dict[str, Any]], space: Space, index: pd.Index) -> pd.DataFrame:
+    """Lines as a frame of the fixed schema; text columns hold plain Python text or None."""
+    columns = batch_columns(space)
+    frame = pd.DataFrame(index=index)
+    made = {
+        name: pd.Series([line[name] for line in lines], index=index, dtype=object if kind == "str" else kind, name=name)
+        for name, kind in columns.items()
+    }
+    return pd.concat([frame, *made.values()], axis=1) if made else frame
+
+
+def schema_of(space: Space) -> pd.DataFrame:
+    """An empty table with the columns and types of every batch about this space."""
+    return table_of([], space, pd.RangeIndex(0))

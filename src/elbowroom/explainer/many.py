@@ -1,0 +1,79 @@
+"""What an explainer does for whole tables; the work is in `elbowroom.batch`, which is loaded when it is first used."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+import pandas as pd
+
+from elbowroom.problem import Box, Distance, Room, Rule
+
+if TYPE_CHECKING:
+    from elbowroom.batch import BatchResult
+    from elbowroom.batch.runner import OnBatchProgress
+    from elbowroom.explainer.explainer import Explainer
+
+
+class Many:
+    """The part of `Explainer` that takes many rows."""
+
+    def explain_many(
+        self,
+        frame: object,
+        room: Room = Box(0.05),  # noqa: B008 - rooms are frozen
+        target: object = None,
+        distance: Distance | str = "l1",
+        rules: Sequence[Rule] = (),
+        time_limit: float = 60.0,
+        method: str = "auto",
+        seed: int = 0,
+        *,
+        n_jobs: int = 1,
+        total_limit: float | None = None,
+        store: str | Path | None = None,
+        on_progress: OnBatchProgress | None = None,
+    ) -> BatchResult:
+        """One row in, one row out, in order, with the index of the frame.
+
+        ``time_limit`` is for each row, ``total_limit`` for all of them: then every row gets an answer first, and proofs
+        take what is left. ``n_jobs`` processes work through joblib; under ``joblib.parallel_config(backend="dask")``
+        (or "ray", "spark") the same call runs on that cluster. ``store`` is a file that keeps every answer when it is
+        found: the same call goes on where an earlier one ended, however that ended. A row that cannot be asked becomes
+        a row with its error. Ctrl-C ends the batch and returns what there is.
+        """
+        from elbowroom.batch.ask import explain_many
+        from elbowroom.batch.question import BatchQuestion
+
+        question = BatchQuestion.of(room, target, distance, rules, time_limit, method, seed)
+        return explain_many(
+            cast("Explainer", self), frame, question, n_jobs=n_jobs, total_limit=total_limit, store=store,
+            on_progress=on_progress,
+        )  # fmt: skip
+
+    def explain_frame(
+        self,
+        frame: object,
+        room: Room = Box(0.05),  # noqa: B008 - rooms are frozen
+        target: object = None,
+        distance: Distance | str = "l1",
+        rules: Sequence[Rule] = (),
+        time_limit: float = 60.0,
+        method: str = "auto",
+        seed: int = 0,
+    ) -> pd.DataFrame:
+        """The flat table of `explain_many` for one part of a distributed table: a pure function that pickles, and whose
+        columns are always those of `batch_schema`. For ``dask.dataframe.map_partitions``, Ray Data's ``map_batches``
+        and Spark's ``mapInPandas``."""
+        from elbowroom.batch.ask import explain_frame
+        from elbowroom.batch.question import BatchQuestion
+
+        question = BatchQuestion.of(room, target, distance, rules, time_limit, method, seed)
+        return explain_frame(cast("Explainer", self), frame, question)
+
+    def batch_schema(self) -> pd.DataFrame:
+        """An empty table with the columns and types of `explain_frame`."""
+        from elbowroom.batch.record import schema_of
+
+        return schema_of(cast("Explainer", self).space)

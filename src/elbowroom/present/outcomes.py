@@ -1,0 +1,43 @@
+"""What a model says, in words: a class, a probability, a value."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from elbowroom.present.numbers import about, exact, percent
+from elbowroom.problem.class_names import NO_NAMES, ClassNames
+from elbowroom.problem.target import Target
+from elbowroom.visible import named
+
+
+def quoted(label: object) -> str:
+    """Text in quotes, numbers and truth values bare, so that '1' and 1 look different."""
+    return f"'{named(label)}'" if isinstance(label, str) else named(label)
+
+
+def outcome(target: Target, labels: ClassNames = NO_NAMES) -> str:
+    """predicts 'approved' (with a probability of at least 70 %); predicts at least 1,000."""
+    if target.values is not None:
+        low, high = (None if end is None else exact(end) for end in (target.at_least, target.at_most))
+        if low is not None and high is not None:
+            return f"predicts {low}" if low == high else f"predicts between {low} and {high}"
+        return f"predicts at most {high}" if low is None else f"predicts at least {low}"
+    label = quoted(labels(target.label))
+    if target.probability is None:
+        return f"predicts {label}"
+    share = percent(target.probability)
+    if target.probability > 0.5:  # at one half another label may win the tie
+        return f"predicts {label} with a probability of at least {share}"
+    return f"gives {label} a probability of at least {share}"
+
+
+def spoken(said: object, target: Target, labels: ClassNames = NO_NAMES) -> str:
+    """What the model says: a class as `quoted`, a regressor's value as a number that claims nothing beyond its digits."""
+    return quoted(labels(said)) if target.values is None or not isinstance(said, float) else about(said)
+
+
+def joined(parts: Sequence[str], last: str = "and") -> str:
+    """a; a and b; a, b and c."""
+    if len(parts) <= 1:
+        return "".join(parts)
+    return f"{', '.join(parts[:-1])} {last} {parts[-1]}"

@@ -1,0 +1,98 @@
+"""Why no region exists: what rules it out, and the nearest questions that have an answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from elbowroom.disk import write_whole
+from elbowroom.problem.parts import Part
+from elbowroom.result.region import NoRegion, Region
+from elbowroom.visible import visible, visible_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Nearest:
+    """A question that asks for less and has an answer. ``least``: it is proven that asking for a little more in the same
+    respect (one change fewer, a room larger by a hundredth of the one asked for) has none."""
+
+    given_up: tuple[Part, ...]
+    words: str  # as a clause after "if"
+    region: Region
+    least: bool
+
+    @property
+    def distance(self) -> float:
+        return self.region.distance
+
+    def __repr__(self) -> str:
+        return f"<Nearest: if {visible(self.words)}, at {self.distance:.4g}>"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class WhyNot:
+    """``blocking``: these parts of the question, alone and with everything else given up, rule out every region: proven.
+
+    ``needed[i]``: proven that the others do not, once ``blocking[i]`` is given up. ``minimal``: proven that no proper
+    subset of them does. ``nowhere``: nothing that was asked is to blame, for the model gives the wanted outcome to no
+    input at all; then ``blocking`` is empty. ``nearest``: questions that ask for less and have an answer, closest first;
+    if they give up one part each, no other part would do alone, unless ``complete`` is False: then time ran out.
+    """
+
+    answer: NoRegion
+    blocking: tuple[Part, ...]
+    needed: tuple[bool, ...]
+    minimal: bool
+    nowhere: bool
+    nearest: tuple[Nearest, ...]
+    complete: bool
+    questions: int  # that were asked for this
+    seconds: float
+
+    def __bool__(self) -> bool:
+        """True if something is proven: what rules a region out, or that the model never gives the outcome."""
+        return self.nowhere or bool(self.blocking)
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """The blocking parts: kind, name, words, and whether each is proven to be needed."""
+        rows: Sequence[tuple[str, str, str, bool]] = [
+            (part.kind.value, part.name, part.words, needed)
+            for part, needed in zip(self.blocking, self.needed, strict=True)
+        ]
+        return pd.DataFrame(rows, columns=["kind", "name", "words", "needed"])
+
+    def sentence(self) -> str:
+        """What rules it out and what would have an answer, in plain words."""
+        from elbowroom.present.why_not import why_not_sentence
+
+        return visible(why_not_sentence(self))
+
+    def __str__(self) -> str:
+        from elbowroom.present.why_not import why_not_text
+
+        return visible_lines(why_not_text(self))
+
+    def __repr__(self) -> str:
+        what = "nowhere" if self.nowhere else f"{len(self.blocking)} parts"
+        return f"<WhyNot: {what}, {len(self.nearest)} nearest questions, {self.seconds:.2g} s>"
+
+    def _repr_html_(self) -> str:
+        from elbowroom.present.why_not import why_not_fragment
+
+        return why_not_fragment(self)
+
+    def to_html(self, path: str | Path | None = None) -> str:
+        """The page of the question without an answer, with what rules it out; written to ``path`` if given."""
+        from elbowroom.present.report import no_region_page
+
+        text = no_region_page(self.answer, self)
+        if path is not None:
+            write_whole(path, text)
+        return text
