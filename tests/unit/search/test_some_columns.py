@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import replace
 from itertools import product
 
@@ -155,7 +156,7 @@ def network_question(seed: int, on: str) -> RecourseProblem:
     return RecourseProblem.ask(model, Space(features), row, Box(float(rng.choice([1.0, 2.0])), on=on), target, distance)
 
 
-def ask_networks(seeds: range) -> None:
+def ask_networks(seeds: Iterable[int]) -> None:
     for seed in seeds:
         for on in ONS:
             problem = network_question(seed, on)
@@ -163,12 +164,12 @@ def ask_networks(seeds: range) -> None:
 
 
 def test_networks_equal_enumeration() -> None:
-    ask_networks(range(6))
+    ask_networks((1, 3, 7))  # the quick ones: each is asked in both ways, and enumerated
 
 
 @pytest.mark.long
 def test_many_networks_equal_enumeration() -> None:
-    ask_networks(range(6, 36))
+    ask_networks(range(36))
 
 
 def test_a_changed_column_of_a_network_has_its_room_and_others_none() -> None:

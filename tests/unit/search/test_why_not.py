@@ -10,7 +10,8 @@ from elbowroom import NoRegion, Region, Status
 from tests.support.blocked import blocked, key_of
 from tests.support.hostile import attack
 
-SLICE, ALL = 24, 200
+ALL = range(200)
+QUICK = [seed for seed in range(24) if seed % 3 != 2 or seed == 8]  # most networks (every third seed) take seconds
 
 
 def check(seed: int) -> None:
@@ -38,12 +39,12 @@ def check(seed: int) -> None:
     assert why.sentence() and str(why)
 
 
-@pytest.mark.parametrize("seed", range(SLICE))
+@pytest.mark.parametrize("seed", QUICK)
 def test_what_is_named_blocks_and_nothing_less_does(seed: int) -> None:
     check(seed)
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("seed", range(SLICE, ALL))
+@pytest.mark.parametrize("seed", [seed for seed in ALL if seed not in QUICK])
 def test_what_is_named_blocks_and_nothing_less_does_often(seed: int) -> None:
     check(seed)
