@@ -128,7 +128,10 @@ def fewest(free: Region, ask: Ask, count: Count, clock: Clock, share: float) -> 
         if answer.method == INTERRUPTED or clock.expired:
             proven = proven and k == changes - 1
             break
-    few = Few(share, free.distance, free.lower_bound, changes, proven)
+    closest = min(
+        free, chosen, key=lambda region: region.distance
+    )  # within its gap, one with fewer changes may be closer
+    few = Few(share, closest.distance, min(free.lower_bound, closest.distance), count(closest), proven)
     return replace(chosen, few=few, seconds=clock.seconds)
 
 

@@ -24,6 +24,8 @@ from elbowroom import (
     Status,
 )
 from elbowroom.problem import Feature, RecourseProblem
+from elbowroom.search.contract import Clock
+from elbowroom.search.menu import fewest
 from tests.support.few_changes import best_by_kind, kind_of
 from tests.support.hostile import attack
 from tests.support.small_models import random_trees
@@ -261,3 +263,15 @@ def test_room_on_changed_columns_is_kept_in_files_and_words() -> None:
         explainer.frontier(row, [0.01], room=Box(1.0, on="kept"))
     radii = explainer.frontier(row, [0.01, 0.05], room=Box(1.0, on="changed"))
     assert radii["distance"].iloc[-1] == pytest.approx(region.distance)
+
+
+def test_an_answer_with_few_changes_may_be_the_closest_itself() -> None:
+    """The closest of all is known up to its gap; a search among fewer changes may end below it."""
+    problem = small(1)
+    region = explainer_of(problem).explain(problem.factual, **question(problem))  # type: ignore[arg-type]
+    assert isinstance(region, Region)
+    free = replace(region, distance=region.distance * 1.00005)
+    chosen = fewest(free, lambda *_: region, lambda r: 2 if r is free else 1, Clock(10.0), 0.1)
+    assert chosen.few is not None
+    assert chosen.few.closest_distance == region.distance and chosen.few.closest_changes == 1
+    assert Region.from_json(chosen.to_json()).few == chosen.few
