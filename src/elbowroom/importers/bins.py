@@ -12,7 +12,9 @@ from typing import Final
 import numpy as np
 
 from elbowroom.errors import UnsupportedModel
-from elbowroom.numerics import Bools, Floats
+from elbowroom.importers.preprocessing import Preprocessing
+from elbowroom.importers.trace import Way
+from elbowroom.numerics import Bools, Floats, next_up
 
 MOST_NODES: Final = 4_000_000
 
@@ -31,6 +33,25 @@ class Plan:
         starts = [-np.inf, *self.cuts.tolist()]
         pieces = [(e, bool(s)) for b, e, s in zip(starts, ends, self.left, strict=True) if b < high and e > low]
         return [p for i, p in enumerate(pieces) if i + 1 == len(pieces) or pieces[i + 1][1] != p[1]]
+
+
+def stands_for_missing(preprocessing: Preprocessing) -> Floats:
+    """For every inner column: a number that a missing one is binned like, since a step in front of the bins puts one in its
+    place. NaN: there are no bins, or missing numbers are refused."""
+    trace, inputs, values = preprocessing.trace, preprocessing.inputs, preprocessing.at_missing
+    found = np.full(inputs.width, np.nan)
+    if values is None:
+        return found
+    for v in np.unique(trace.variable[trace.way == Way.BINNED]):
+        mine = np.flatnonzero((trace.variable == v) & (trace.way == Way.BINNED))
+        cuts = trace.bins[int(mine[0])]
+        assert cuts is not None
+        pieces = np.stack([preprocessing.values_of(int(j)) for j in mine], axis=1)
+        alike = np.flatnonzero((pieces == values[v, mine]).all(axis=1))
+        if alike.size:
+            inside = np.append(cuts, next_up(cuts[-1]) if cuts.size else 0.0)
+            found[inputs.starts[v]] = inside[alike[0]]
+    return found
 
 
 class Expansion:

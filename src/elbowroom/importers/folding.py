@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from elbowroom.errors import UnsupportedModel
-from elbowroom.importers.bins import Expansion, Plan
+from elbowroom.importers.bins import Expansion, Plan, stands_for_missing
 from elbowroom.importers.preprocessing import Preprocessing
 from elbowroom.importers.trace import Way
 from elbowroom.models.sets import HALF, SetSplits
@@ -140,9 +140,12 @@ class Folded:
         column = np.array([-1 if f is None else f for f in made.feature], dtype=np.int64)
         self.feature = np.where(own, column, self.feature[source])
         self.cut = np.where(own, np.array(made.cut), self.cut[source])
+        instead = stands_for_missing(self.preprocessing)
+        missing_left = np.where(own, instead[column] <= self.cut, self.nodes.missing_left[source])
+        self.may_miss[column[own & np.isnan(instead[column])]] = False
         self.nodes = Nodes(
             self.nodes.feature[source], self.nodes.threshold[source], children[:, 0], children[:, 1],
-            self.nodes.value[source], self.nodes.missing_left[source],
+            self.nodes.value[source], missing_left,
         )  # fmt: skip
         return new_roots
 

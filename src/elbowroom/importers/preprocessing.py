@@ -18,13 +18,12 @@ import pandas as pd
 
 from elbowroom.errors import UnsupportedModel
 from elbowroom.importers.inputs import Column, Inputs
-from elbowroom.importers.stages import Stage, inside, last_inside, rank_within, steps_back
+from elbowroom.importers.midway import category_rows, missing_rows, neutral_row
+from elbowroom.importers.stages import Stage, inside, last_inside, rank_within, steps_back, through
 from elbowroom.importers.trace import Trace, Way
 from elbowroom.models.linear import Affine
 from elbowroom.numerics import BIGGEST, Bools, Floats, Ints, gamma, last_float_where, next_up
 from elbowroom.problem.labels import Category
-
-_USUAL = (0.0, 1.0, 0.5, -1.0)  # tried as a row that every step accepts
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +65,7 @@ class Preprocessing:
     def trace(self) -> Trace:
         trace = Trace.of(self.inputs)
         for stage in self.stages:
-            trace = stage.trace(trace)
+            trace = through(stage, trace)
         return trace
 
     @property
@@ -113,24 +112,13 @@ class Preprocessing:
     @cached_property
     def neutral(self) -> Floats:
         """An inner row that all stages accept: the same usual number everywhere, the first category of every column."""
-        for number in _USUAL:
-            row = np.zeros(self.width)
-            row[self.inputs.starts[:-1]] = np.where(self.inputs.is_number, number, 1.0)
-            try:
-                if self._inside(row[None]) and np.isfinite(self.apply(row[None])).all():
-                    return row
-            except ValueError:
-                continue
-        return row
+        return neutral_row(self.inputs, lambda row: self._inside(row) and bool(np.isfinite(self.apply(row)).all()))
 
     @cached_property
     def tables(self) -> Floats:
         """(inner columns, transformed columns): the transformed row of each category, other columns being neutral; rows
         of numbers are not meant."""
-        rows = np.broadcast_to(self.neutral, (self.width, self.width)).copy()
-        for members in self.inputs.groups:
-            rows[np.ix_(members, members)] = np.eye(members.size)
-        return self.apply(rows)
+        return self.apply(category_rows(self.inputs, self.neutral))
 
     def values_of(self, column: int) -> Floats:
         """What a transformed column holds for every category, or every bin, of its raw column."""
@@ -158,11 +146,8 @@ class Preprocessing:
     def at_missing(self) -> Floats | None:
         """(raw columns, transformed columns): the transformed row where one raw number is missing; None if the stages
         refuse missing numbers. A number that stays missing is NaN."""
-        rows = np.broadcast_to(self.neutral, (len(self.inputs.columns), self.width)).copy()
-        numbers = np.flatnonzero(self.inputs.is_number)
-        rows[numbers, self.inputs.starts[numbers]] = np.nan
         try:
-            return self.apply(rows)
+            return self.apply(missing_rows(self.inputs, self.neutral))
         except ValueError:
             return None
 
@@ -197,7 +182,8 @@ class Preprocessing:
     def _missing_shares(self, weight: Floats) -> dict[str, Any]:
         """What a missing number adds to W t + b instead of its own share."""
         values = self.at_missing
-        if values is None or not self.stages or (self.trace.way == Way.MIXED).any():
+        mixed = self.trace.rows_of_mixtures
+        if values is None or not self.stages or any(row.missing_value is None for row in mixed.values()):
             return {}
         share, error = np.full((2, len(weight), self.width), np.nan)
         slack = gamma(2 * weight.shape[1] + 16)
@@ -207,6 +193,10 @@ class Preprocessing:
             share[:, self.inputs.starts[v]] = (weight[:, mine] * (values[v, mine] - offset)).sum(axis=1)
             size = np.abs(weight[:, mine]) * (np.abs(values[v, mine]) + np.abs(offset))
             error[:, self.inputs.starts[v]] = slack * size.sum(axis=1)
+        for j, row in mixed.items():
+            assert row.missing_value is not None and row.missing_error is not None
+            share += weight[:, [j]] * row.missing_value
+            error += np.abs(weight[:, [j]]) * (row.missing_error + slack * np.abs(row.missing_value))
         return {"missing_value": share, "missing_error": error} if np.isfinite(share).any() else {}
 
     def cuts(

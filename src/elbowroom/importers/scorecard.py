@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from elbowroom.errors import UnsupportedModel
+from elbowroom.importers.bins import stands_for_missing
 from elbowroom.importers.preprocessing import Preprocessing
 from elbowroom.importers.trace import Way
 from elbowroom.models.base import ModelInfo
@@ -62,7 +63,7 @@ def read_scorecard(info: ModelInfo, preprocessing: Preprocessing, weight: Floats
         else:
             members = inputs.members(v)
             nodes.one_of(members, shares.T)
-    return nodes.ensemble(info, bias)
+    return nodes.ensemble(info, bias, stands_for_missing(preprocessing))
 
 
 class _Nodes:
@@ -103,12 +104,16 @@ class _Nodes:
             self._link(here, left, right)
             here = left
 
-    def ensemble(self, info: ModelInfo, base: Floats) -> TreeEnsemble:
+    def ensemble(self, info: ModelInfo, base: Floats, instead: Floats) -> TreeEnsemble:
+        """``instead``: the number that a missing one of each column is binned like, or NaN."""
         if not self.roots:
             self.roots.append(self._add(-1, 0.0))
         feature, cut, left, right, value = zip(*self.rows, strict=True)
+        filled = np.isfinite(instead)
+        missing_left = np.asarray(instead[np.array(feature)] <= np.array(cut), dtype=np.bool_)
         return TreeEnsemble(
             info=info, roots=np.array(self.roots, dtype=np.int64), feature=np.array(feature, dtype=np.int64),
             cut=np.array(cut), left=np.array(left, dtype=np.int64), right=np.array(right, dtype=np.int64),
             value=np.array(value).reshape(len(self.rows), self.scores), base=np.asarray(base, dtype=np.float64),
+            missing_left=missing_left if filled.any() else None, may_miss=filled if filled.any() else None,
         )  # fmt: skip

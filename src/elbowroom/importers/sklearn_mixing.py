@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -36,16 +36,17 @@ class _Mixed:
 
     def trace(self, before: Trace) -> Trace:
         name = type(self.step).__name__
-        if not (before.way == Way.STRAIGHT).all():
+        if not np.isin(before.way, (Way.STRAIGHT, Way.LOOKED)).all():
             raise UnsupportedModel(
-                f"{name} mixes columns that are categories or curves; put {name} behind numeric columns alone"
+                f"{name} mixes columns that a step before it has bent or mixed; put {name} in front of that step, or leave one of "
+                "them out"
             )
         rows = []
         slack = gamma(2 * self.weight.shape[1] + 16, EPS32 if self.single else EPS)
         for w, b, size in zip(self.weight, self.bias, self.size, strict=True):
-            made = before.mixture(w)
+            made = _mixture(before, w)
             constant = made.error_constant + slack * (abs(b) + size)
-            rows.append(Affine(made.weight, made.bias + b, made.error_slope, constant))
+            rows.append(replace(made, bias=made.bias + b, error_constant=constant))
         n = len(rows)
         zero = np.zeros(n)
         return Trace(
@@ -57,6 +58,42 @@ class _Mixed:
     @property
     def description(self) -> str:
         return type(self.step).__name__
+
+
+def _mixture(before: Trace, weight: Floats) -> Affine:
+    """One row w . t of straight columns and tables over categories, as a map of the inner columns."""
+    midway = before.midway
+    assert midway is not None
+    inputs = midway.inputs
+    slack, size = gamma(2 * weight.size + 16), np.abs(weight)
+    row, slope = np.zeros((2, 1, inputs.width))
+    line = np.flatnonzero(before.way == Way.STRAIGHT)
+    place = inputs.starts[before.variable[line]]
+    np.add.at(row[0], place, (weight * before.factor)[line])
+    np.add.at(slope[0], place, (size * (before.slope + slack * (np.abs(before.factor) + before.slope)))[line])
+    constant = size[line] @ (before.constant + slack * (np.abs(before.offset) + before.constant))[line]
+    for j in np.flatnonzero(before.way == Way.LOOKED):
+        members = inputs.members(int(before.variable[j]))
+        part = weight[j] * midway.by_category[members, j]
+        row[0, members] += part
+        slope[0, members] += slack * np.abs(part)
+    bias = np.array([weight[line] @ before.offset[line]])
+    return Affine(row, bias, slope, np.array([constant]), *_at_missing(before, weight, slack))
+
+
+def _at_missing(before: Trace, weight: Floats, slack: float) -> tuple[Floats | None, Floats | None]:
+    """What a missing number adds to w . t instead of its own share, and how far that may be off."""
+    assert before.midway is not None
+    inputs, values = before.midway.inputs, before.midway.at_missing
+    if values is None:
+        return None, None
+    share, error = np.full((2, 1, inputs.width), np.nan)
+    for v in np.flatnonzero(inputs.is_number):
+        mine = np.flatnonzero(before.variable == v)
+        filled, offset = values[v, mine], before.offset[mine]  # the offset is part of the bias
+        share[0, inputs.starts[v]] = weight[mine] @ (filled - offset)
+        error[0, inputs.starts[v]] = slack * (np.abs(weight[mine]) @ (np.abs(filled) + np.abs(offset)))
+    return share, error
 
 
 def components_stage(step: Any) -> _Mixed:

@@ -13,8 +13,17 @@ from elbowroom.importers.inputs import Column, Columns
 from elbowroom.importers.preprocessing import Preprocessing
 from elbowroom.importers.sklearn_common import column_count, require_fitted
 from elbowroom.importers.sklearn_common import columns as estimator_columns
-from elbowroom.importers.stages import Stage, inside
-from elbowroom.importers.steps import joined, known_step, passes_through, picked, stage_of, step_categories
+from elbowroom.importers.stages import Stage, inside, through
+from elbowroom.importers.steps import (
+    hands_sparse,
+    joined,
+    known_step,
+    passes_through,
+    picked,
+    running,
+    stage_of,
+    step_categories,
+)
 from elbowroom.importers.table import Known, columns_of
 from elbowroom.importers.trace import Trace
 from elbowroom.numerics import Bools, Ints
@@ -24,7 +33,7 @@ from elbowroom.problem.labels import Category
 def unfold_pipeline(model: Any, preprocessing: Preprocessing) -> tuple[Any, Preprocessing]:
     """All steps but the last become stages of the preprocessing; the last one is the model behind them."""
     *before, (name, final) = model.steps
-    for step in _steps(before):
+    for step in running(before):
         stage = stage_of(step)
         if stage is not None:
             preprocessing = preprocessing.behind(stage)
@@ -32,48 +41,36 @@ def unfold_pipeline(model: Any, preprocessing: Preprocessing) -> tuple[Any, Prep
         raise UnsupportedModel(
             f"the last step {name!r} of this Pipeline is not a classifier, so the Pipeline cannot predict"
         )
-    return final, replace(preprocessing, sparse=_hands_sparse(_steps(before)))
-
-
-def _hands_sparse(steps: list[Any]) -> bool:
-    """Whether a sparse table comes out of the last of the steps that does something."""
-    last = next((step for step in reversed(steps) if not passes_through(step)), None)
-    if last is None:
-        return False
-    if hasattr(last, "steps"):
-        return _hands_sparse(_steps(last.steps))
-    if hasattr(last, "transformer_list"):
-        return any(_hands_sparse([part]) for _, part in last.transformer_list)
-    if hasattr(last, "sparse_output_"):  # a ColumnTransformer, which decides by how many zeros there are
-        return bool(last.sparse_output_)
-    return bool(getattr(last, "sparse_output", False)) or str(getattr(last, "encode", "")) == "onehot"
-
-
-def _steps(steps: Sequence[tuple[str, Any]]) -> list[Any]:
-    """What a pipeline runs when it predicts: samplers (imbalanced-learn) take part in fitting alone."""
-    return [step for _, step in steps if not hasattr(step, "fit_resample")]
+    return final, replace(preprocessing, sparse=hands_sparse(running(before)))
 
 
 def columns(model: Any, known: Known) -> Columns:
     """What the first real step was fitted on: its names, and the categories that an encoder behind them knows."""
-    steps = _steps(model.steps[:-1])
+    steps = running(model.steps[:-1])
     if not model.steps or passes_through(model.steps[-1][1]):
         raise UnsupportedModel("this Pipeline has no classifier at its end")
     found = next((c for step in steps if (c := _step_columns(step)) is not None), None)
     inside = columns_of(model.steps[-1][1], known)
     if found is None:
         return inside
-    through = categories_through(steps, found.count)
+    by_steps = categories_through(steps, found.count)
     if len(inside.columns) == found.count and all(passes_through(step) for step in steps):
-        through = [c.categories for c in inside.columns]
+        by_steps = [c.categories for c in inside.columns]
     told = _told(steps, inside, found.count)
+    unread = _unread(steps, found.count)
     made = [
-        Column(c.name, labels, pandas_category=wants)
-        for c, labels, wants in zip(
-            found.columns, [a or b[0] for a, b in zip(through, told, strict=True)], [t[1] for t in told], strict=True
-        )
+        Column(c.name, a or b or (known.get(c.name) if i in unread else None), pandas_category=wants)
+        for i, (c, a, (b, wants)) in enumerate(zip(found.columns, by_steps, told, strict=True))
     ]
     return Columns(tuple(made), found.own_names)
+
+
+def _unread(steps: list[Any], width: int) -> set[int]:
+    """Columns that the first step drops: whatever the table holds there, nobody looks at it."""
+    first = next((step for step in steps if not passes_through(step)), None)
+    if type(first).__name__ != "ColumnTransformer":
+        return set()
+    return set(range(width)).difference(*(chosen.tolist() for chosen, _ in _parts(first)))
 
 
 def _told(steps: list[Any], inside: Columns, width: int) -> list[tuple[tuple[Category, ...] | None, bool]]:
@@ -114,7 +111,7 @@ def _step_columns(step: Any) -> Columns | None:
         return None
     known_step(step)
     if hasattr(step, "steps"):
-        return next((found for part in _steps(step.steps) if (found := _step_columns(part)) is not None), None)
+        return next((found for part in running(step.steps) if (found := _step_columns(part)) is not None), None)
     if type(step).__name__ == "FunctionTransformer" and not hasattr(step, "n_features_in_"):
         return None  # without validation it does not look at its input
     return estimator_columns(step)
@@ -141,7 +138,7 @@ def _with_missing(labels: tuple[Category, ...] | None) -> tuple[Category, ...] |
 def categories(step: Any, width: int) -> list[tuple[Category, ...] | None]:
     """Of a Pipeline, a ColumnTransformer or a FeatureUnion inside another pipeline."""
     if hasattr(step, "steps"):
-        return categories_through(_steps(step.steps), width)
+        return categories_through(running(step.steps), width)
     found: list[tuple[Category, ...] | None] = [None] * width
     for chosen, part in _parts(step):
         for at, labels in zip(chosen, step_categories(part, chosen.size), strict=True):
@@ -186,7 +183,7 @@ class _Sequence:
 
     def trace(self, before: Trace) -> Trace:
         for stage in self.stages:
-            before = stage.trace(before)
+            before = through(stage, before)
         return before
 
     @property
@@ -195,7 +192,7 @@ class _Sequence:
 
 
 def sequence_stage(step: Any) -> Stage | None:
-    inner = [stage for stage in (stage_of(part) for part in _steps(step.steps)) if stage is not None]
+    inner = [stage for stage in (stage_of(part) for part in running(step.steps)) if stage is not None]
     return _Sequence(tuple(inner)) if inner else None
 
 
@@ -221,9 +218,8 @@ class _SideBySide:
         return found
 
     def trace(self, before: Trace) -> Trace:
-        return Trace.side_by_side(
-            [before.take(chosen) if stage is None else stage.trace(before.take(chosen)) for chosen, stage in self.parts]
-        )
+        parts = [(before.chosen(chosen, picked), stage) for chosen, stage in self.parts]
+        return Trace.side_by_side([part if stage is None else stage.trace(part) for part, stage in parts])
 
     @property
     def description(self) -> str:

@@ -30,7 +30,7 @@ def read_vector_regressor(model: Any, preprocessing: Preprocessing) -> LinearMod
     weight, size = _pairs(model, 2)
     bias = finite(model, "intercept_", model.intercept_)
     info = ModelInfo.regressor(preprocessing.names, preprocessing.source_name(model))
-    return LinearModel(info, _with_sizes(preprocessing, weight, bias, size, len(model.support_vectors_)))
+    return LinearModel(info, _with_sizes(preprocessing, weight, bias, size, model.support_vectors_.shape[0]))
 
 
 def _refuse_curves(model: Any, instead: str) -> None:
@@ -40,8 +40,6 @@ def _refuse_curves(model: Any, instead: str) -> None:
             f"{type(model).__name__}(kernel={model.kernel if isinstance(model.kernel, str) else 'a function'!r}) has a "
             f'curved boundary through all its support vectors; use kernel="linear", or {instead}'
         )
-    if model._sparse:
-        raise UnsupportedModel(f"this {type(model).__name__} was fitted on sparse rows; fit it on a dense table")
 
 
 def read_vectors(model: Any, preprocessing: Preprocessing) -> Model:
@@ -55,7 +53,7 @@ def read_vectors(model: Any, preprocessing: Preprocessing) -> Model:
     info = ModelInfo(preprocessing.names, classes, Decision.POSITIVE, Link.NONE, preprocessing.source_name(model))
     weight, size = _pairs(model, len(classes))
     bias = finite(model, "intercept_", model.intercept_)
-    affine = _with_sizes(preprocessing, weight, bias, size, len(model.support_vectors_))
+    affine = _with_sizes(preprocessing, weight, bias, size, model.support_vectors_.shape[0])
     if len(classes) == 2:
         return LinearModel(info, affine)
     votes = replace(info, decision=Decision.ARGMAX, shows_scores=False)  # it shows votes with confidences mixed in
@@ -69,8 +67,8 @@ def read_vectors(model: Any, preprocessing: Preprocessing) -> Model:
 
 def _pairs(model: Any, n_classes: int) -> tuple[Floats, Floats]:
     """Weights of every pair's hyperplane, and the same sums with all terms taken as positive."""
-    vectors = finite(model, "support_vectors_", model.support_vectors_)
-    dual = finite(model, "dual_coef_", model.dual_coef_)
+    vectors = finite(model, "support_vectors_", _dense(model.support_vectors_))
+    dual = finite(model, "dual_coef_", _dense(model.dual_coef_))
     if n_classes == 2:
         return dual @ vectors, np.abs(dual) @ np.abs(vectors)
     ends = np.cumsum(model.n_support_)
@@ -85,6 +83,11 @@ def _pairs(model: Any, n_classes: int) -> tuple[Floats, Floats]:
     return np.array(weight), np.array(size)
 
 
+def _dense(values: Any) -> Any:
+    """A model that was fitted on sparse rows keeps sparse arrays; its sums leave zeros out, which rounds no more."""
+    return values.toarray() if hasattr(values, "toarray") else values
+
+
 def _with_sizes(preprocessing: Preprocessing, weight: Floats, bias: Floats, size: Floats, n_vectors: int) -> Affine:
     """The map of the raw columns, with room for the original's sum over support vectors: gamma * size . |t| + |bias|.
 
@@ -94,11 +97,18 @@ def _with_sizes(preprocessing: Preprocessing, weight: Floats, bias: Floats, size
     plain = preprocessing.affine(weight, bias)
     columns_in = preprocessing.affine(np.eye(width), np.zeros(width))
     slack = 2 * gamma(n_vectors + width + 8)  # the original's sum, and ours of the weights
-    return Affine(
-        plain.weight,
-        plain.bias,
-        plain.error_slope + slack * size @ (np.abs(columns_in.weight) + columns_in.error_slope),
-        plain.error_constant + slack * (size @ (np.abs(columns_in.bias) + columns_in.error_constant) + np.abs(bias)),
+    missing_error = None
+    if plain.missing_error is not None and columns_in.missing_value is not None:
+        assert columns_in.missing_error is not None
+        missing_error = plain.missing_error + slack * size @ (
+            np.abs(columns_in.missing_value) + columns_in.missing_error
+        )
+    return replace(
+        plain,
+        error_slope=plain.error_slope + slack * size @ (np.abs(columns_in.weight) + columns_in.error_slope),
+        error_constant=plain.error_constant
+        + slack * (size @ (np.abs(columns_in.bias) + columns_in.error_constant) + np.abs(bias)),
+        missing_error=missing_error,
     )
 
 

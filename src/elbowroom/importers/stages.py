@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -25,6 +26,12 @@ class Stage(Protocol):
 
     @property
     def description(self) -> str: ...
+
+
+def through(stage: Stage, before: Trace) -> Trace:
+    """What comes out of a stage, with the way in which tables get there."""
+    made = stage.trace(before)
+    return made if before.midway is None else replace(made, midway=before.midway.behind(stage.apply))
 
 
 def inside(stage: Stage, table: Any) -> Bools:

@@ -59,6 +59,25 @@ def passes_through(step: Any) -> bool:
     return step is None or (isinstance(step, str) and step == "passthrough")
 
 
+def hands_sparse(steps: list[Any]) -> bool:
+    """Whether a sparse table comes out of the last of the steps that does something."""
+    last = next((step for step in reversed(steps) if not passes_through(step)), None)
+    if last is None:
+        return False
+    if hasattr(last, "steps"):
+        return hands_sparse(running(last.steps))
+    if hasattr(last, "transformer_list"):
+        return any(hands_sparse([part]) for _, part in last.transformer_list)
+    if hasattr(last, "sparse_output_"):  # a ColumnTransformer, which decides by how many zeros there are
+        return bool(last.sparse_output_)
+    return bool(getattr(last, "sparse_output", False)) or str(getattr(last, "encode", "")) == "onehot"
+
+
+def running(steps: Sequence[tuple[str, Any]]) -> list[Any]:
+    """What a pipeline runs when it predicts: samplers (imbalanced-learn) take part in fitting alone."""
+    return [step for _, step in steps if not hasattr(step, "fit_resample")]
+
+
 def known_step(step: Any) -> tuple[str, str]:
     """Module and function of a step; refused by name if there are none."""
     known = find_known(step, STEPS)

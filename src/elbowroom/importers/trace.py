@@ -11,14 +11,16 @@ A transformed column t_j is, up to rounding, one of five things:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
+from typing import Any
 
 import numpy as np
 
 from elbowroom.errors import UnsupportedModel
 from elbowroom.importers.inputs import Inputs
+from elbowroom.importers.midway import Midway
 from elbowroom.models.linear import Affine
 from elbowroom.numerics import TINY, Floats, Ints, gamma
 
@@ -51,6 +53,7 @@ class Trace:
     bins: tuple[
         Floats | None, ...
     ] = ()  # binned columns: the last raw number of every bin but the last one; (): no bins
+    midway: Midway | None = None  # the table that arrives here
 
     @classmethod
     def of(cls, inputs: Inputs) -> Trace:
@@ -61,7 +64,8 @@ class Trace:
         none: tuple[Affine | None, ...] = (None,) * n
         sense = np.ones(n, np.int64)
         return cls(
-            way, np.arange(n), ones, zero, zero, zero, sense, ("",) * n, none, inputs.width, inputs.starts[:-1]
+            way, np.arange(n), ones, zero, zero, zero, sense, ("",) * n, none, inputs.width, inputs.starts[:-1],
+            midway=Midway(inputs, inputs.table),
         )  # fmt: skip
 
     @property
@@ -76,10 +80,19 @@ class Trace:
             tuple(self.bins[i] for i in columns) if self.bins else (),
         )  # fmt: skip
 
+    def chosen(self, columns: Ints, pick: Callable[[Any, Ints], Any]) -> Trace:
+        """Some columns, and tables of them."""
+        midway = None if self.midway is None else self.midway.behind(lambda table: pick(table, columns))
+        return replace(self.take(columns), midway=midway)
+
+    @property
+    def rows_of_mixtures(self) -> dict[int, Affine]:
+        return {j: row for j, row in enumerate(self.mixed) if row is not None and self.way[j] == Way.MIXED}
+
     @staticmethod
     def side_by_side(parts: list[Trace]) -> Trace:
         arrays = ("way", "variable", "factor", "offset", "slope", "constant", "sense")
-        joined = {name: np.concatenate([getattr(part, name) for part in parts]) for name in arrays}
+        joined: dict[str, Any] = {name: np.concatenate([getattr(part, name) for part in parts]) for name in arrays}
         by = tuple(name for part in parts for name in part.by)
         mixed = tuple(row for part in parts for row in part.mixed)
         bins = tuple(cut for part in parts for cut in part.bins or (None,) * part.width)
@@ -148,16 +161,6 @@ class Trace:
             self, way=way, factor=zero, offset=offset, slope=zero, constant=zero,
             sense=np.zeros(self.width, np.int64), mixed=none,
         )  # fmt: skip
-
-    def mixture(self, weight: Floats) -> Affine:
-        """One row w . t of straight columns, as a map of the inner columns."""
-        slack, size = gamma(2 * weight.size + 16), np.abs(weight)
-        row, slope = np.zeros((2, 1, self.width_inside))
-        place = self.place[self.variable]
-        np.add.at(row[0], place, weight * self.factor)
-        np.add.at(slope[0], place, size * (self.slope + slack * (np.abs(self.factor) + self.slope)))
-        constant = size @ (self.constant + slack * (np.abs(self.offset) + self.constant))
-        return Affine(row, np.array([weight @ self.offset]), slope, np.array([constant]))
 
     def refuse_mixed(self, by: str) -> None:
         if (self.way == Way.MIXED).any():
