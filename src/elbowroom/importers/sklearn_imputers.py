@@ -41,7 +41,12 @@ class _Filled:
 def imputer_stage(step: Any) -> _Filled:
     require_fitted(step)
     marker = step.missing_values
-    if not (marker is None or (isinstance(marker, float) and marker != marker) or type(marker).__name__ == "NAType"):
+    if marker is None:
+        raise UnsupportedModel(
+            "SimpleImputer(missing_values=None) fills None and leaves NaN, and tables hold either for a missing value; fit with "
+            "missing_values=pd.NA, which fills both"
+        )
+    if not ((isinstance(marker, float) and marker != marker) or type(marker).__name__ == "NAType"):
         raise UnsupportedModel(
             f"SimpleImputer(missing_values={marker!r}) replaces a number that rows may hold, so it is not one line; mark "
             "missing values as NaN and fit with the default"

@@ -156,9 +156,7 @@ def _categories(model: Part, width: int) -> dict[int, tuple[str | int, ...]]:
     if len(columns) not in (0, width):
         raise stored.damaged(f"has categories of {len(columns)} columns out of {width}")
     for j, column in enumerate(columns):
-        texts = (
-            _texts(column) if column.has("offsets") else tuple(column.indices("values", None, -(2**62), 2**62).tolist())
-        )
+        texts = _texts(column) if column.has("offsets") else _whole_numbers(column)
         if len(set(texts)) != len(texts):
             raise column.damaged("has a category twice")
         if texts:
@@ -177,11 +175,17 @@ def _sorted_places(labels: tuple[Any, ...]) -> list[int]:
 
 
 def _whole_numbers(column: Part) -> tuple[int, ...]:
-    kind = CATEGORY_KINDS.get(column.count("type", 100))
+    values = tuple(column.indices("values", None, -(2**62), 2**62).tolist())
+    kind = CATEGORY_KINDS.get(column.count("type", 100)) if values else "i8"
     if kind is None:
         raise column.damaged(f"has categories of the kind {column.value['type']}, which is not known here")
-    limits = np.iinfo(kind)
-    return tuple(column.indices("values", None, limits.min, limits.max).tolist())
+    if kind != "i8":
+        raise UnsupportedModel(
+            f"the categories {brief(str(list(values[:3])))} of this XGBoost model are {np.dtype(kind).name} numbers, and it refuses "
+            "tables that hold them in any other type; make them int64 or text before fitting, for example "
+            'X["grade"].astype("int64").astype("category")'
+        )
+    return values
 
 
 def _texts(column: Part) -> tuple[str, ...]:
