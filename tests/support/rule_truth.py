@@ -21,6 +21,7 @@ from elbowroom.problem import (
     Implies,
     LeastChange,
     LinearRule,
+    NotAll,
     Ordered,
     RecourseProblem,
     Rule,
@@ -82,6 +83,8 @@ def holds(rule: Rule, problem: RecourseProblem, point: np.ndarray) -> bool:
         case Together():
             changed = [_changed(problem, n, point) for n in rule.columns]
             return all(changed) or not any(changed)
+        case NotAll():
+            return not all(_changed(problem, n, point) for n in rule.features)
         case Transitions():
             old, new = category(problem, rule.column, factual), category(problem, rule.column, point)
             return old == new or new in rule.allowed.get(old, ())

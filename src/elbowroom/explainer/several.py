@@ -18,14 +18,13 @@ from elbowroom.explainer.method import Method
 from elbowroom.models import Model
 from elbowroom.numerics import TOLERANCES
 from elbowroom.problem import AtMost, Box, Distance, NotAll, RecourseProblem, Room, Rule, Space
-from elbowroom.problem.conditions import Clause, Row, Spared, changes_in_words
-from elbowroom.problem.domains import Domain
+from elbowroom.problem.conditions import changes_in_words
 from elbowroom.problem.on import On
 from elbowroom.problem.parsing import PLAIN_NUMBER, check_run, number, parse_bool, parse_enum, seconds_of
 from elbowroom.problem.radii import parse_jump, parse_radii, parse_unit
 from elbowroom.result import Certificate, Frontier, Menu, NoRegion, Origin, Region
 from elbowroom.search.contract import Clock, Ending, Engine, OnProgress
-from elbowroom.search.diverse import Found, Partition, names_of
+from elbowroom.search.diverse import Found, Partition, changed_by, is_separable, names_of
 from elbowroom.search.frontier import INTERRUPTED, Known
 from elbowroom.search.menu import Until, courses, fewest, report_with, worth_showing
 
@@ -218,41 +217,101 @@ class Several(ABC):
         if len(self.model.info.classes) == 1 and target is None:
             return []
         problem = self._ask(row, room, target, distance, rules)
-        _check_separable(problem)
         engine, clock, origin = self._ready(chosen, problem), Clock(seconds), self._origin(seed, seconds)
-        found: list[Region] = []
-        last = Ending("", 0.0)
-
-        def ask(question: RecourseProblem, known: float) -> Found:
-            nonlocal last
-            share = max(clock.remaining, 0.0) / max(int(k) - len(found), 1)
-            told = report_with(f"answer {len(found) + 1}", clock, on_progress)
-            attempt = Attempt(question, Clock(share, told, clock.nominal), engine)
-            last = attempt.run(seed, Known(known))
-            if last.method == INTERRUPTED:  # what is found is the answer: nothing more is asked
-                clock.deadline = clock.start
-            return Found(attempt.referee.center, attempt.referee.distance, last.lower_bound)
-
-        partition = Partition(problem, ask, clock)
-        former: tuple[NotAll, ...] = ()
-        for following in partition.answers():
-            asked = replace(problem, rules=(*problem.rules, *former))
-            attempt = Attempt(asked, Clock(max(clock.remaining, 0.0)), engine)
-            attempt.clock.start = clock.start
-            if not isinstance(attempt.referee(following.center), Certificate):
-                break
-            region = answer(attempt, replace(last, lower_bound=following.lower_bound), self.widen, origin, self.why_not)
-            assert isinstance(region, Region)
-            found.append(region)
-            if len(found) >= k or not following.changed:
-                break
-            former = (*former, NotAll(names_of(problem, following.changed)))
+        kinds = _Kinds(self, problem, engine, clock, seed, origin, on_progress, int(k))
+        if is_separable(problem):
+            found, complete = kinds.by_frozen_features()
         else:
-            if math.isinf(partition.lower_bound):
-                return found
-        if len(found) < k and (not found or found[-1].distance > 0.0):
+            self._ready(
+                chosen, replace(problem, rules=(*problem.rules, _any_kind(problem)))
+            )  # refused before the search
+            found, complete = kinds.by_rules()
+        if not complete and len(found) < k and (not found or found[-1].distance > 0.0):
             warn(f"{len(found)} of {k} regions were found in time; others may exist. Raise time_limit")
         return found
+
+
+class _Kinds:
+    """Regions that differ in what they change, one after the other."""
+
+    def __init__(
+        self,
+        explainer: Explainer,
+        problem: RecourseProblem,
+        engine: Engine,
+        clock: Clock,
+        seed: int,
+        origin: Origin,
+        on_progress: OnProgress | None,
+        k: int,
+    ) -> None:
+        self._explainer, self._problem, self._engine = explainer, problem, engine
+        self._clock, self._seed, self._origin, self._on_progress = clock, seed, origin, on_progress
+        self._k, self._found, self._last = k, list[Region](), Ending("", 0.0)
+        self._former: tuple[NotAll, ...] = ()
+
+    def by_frozen_features(self) -> tuple[list[Region], bool]:
+        """See `search.diverse`; True if it is proven that there are no more."""
+        partition = Partition(self._problem, self._ask, self._clock)
+        for following in partition.answers():
+            attempt = Attempt(self._asked, Clock(max(self._clock.remaining, 0.0)), self._engine)
+            attempt.clock.start = self._clock.start
+            if not isinstance(attempt.referee(following.center), Certificate):
+                return self._found, False
+            if not self._keep(attempt, replace(self._last, lower_bound=following.lower_bound)):
+                return self._found, False
+        return self._found, math.isinf(partition.lower_bound)
+
+    def by_rules(self) -> tuple[list[Region], bool]:
+        """Where features cannot be frozen one by one: the question with one more rule each time. No centre of a later
+        question is closer than those of an earlier one."""
+        bound = 0.0
+        while not self._clock.expired or not self._found:
+            attempt = self._attempt(self._asked)
+            ending = attempt.run(self._seed, Known(bound))
+            bound = ending.lower_bound
+            if attempt.referee.certificate is None:
+                return self._found, math.isinf(bound)
+            if not self._keep(attempt, ending) or ending.method == INTERRUPTED:
+                break
+        return self._found, False
+
+    @property
+    def _asked(self) -> RecourseProblem:
+        return replace(self._problem, rules=(*self._problem.rules, *self._former))
+
+    def _attempt(self, question: RecourseProblem) -> Attempt:
+        share = max(self._clock.remaining, 0.0) / max(self._k - len(self._found), 1)
+        told = report_with(f"answer {len(self._found) + 1}", self._clock, self._on_progress)
+        return Attempt(question, Clock(share, told, self._clock.nominal), self._engine)
+
+    def _ask(self, question: RecourseProblem, known: float) -> Found:
+        attempt = self._attempt(question)
+        self._last = attempt.run(self._seed, Known(known))
+        if self._last.method == INTERRUPTED:  # what is found is the answer: nothing more is asked
+            self._clock.deadline = self._clock.start
+        return Found(attempt.referee.center, attempt.referee.distance, self._last.lower_bound)
+
+    def _keep(self, attempt: Attempt, ending: Ending) -> bool:
+        """Add an answer; False if it was the last one."""
+        region = answer(attempt, ending, self._explainer.widen, self._origin, self._explainer.why_not)
+        assert isinstance(region, Region)
+        self._found.append(region)
+        changed = changed_by(self._problem, region.body.center)
+        if len(self._found) >= self._k or not changed:
+            return False
+        self._former = (*self._former, NotAll(names_of(self._problem, changed)))
+        return True
+
+
+def _any_kind(problem: RecourseProblem) -> NotAll:
+    """A rule like those of later answers: an engine that takes it takes them."""
+    moving = np.flatnonzero(problem.lower < problem.upper).tolist()
+    groups = {
+        len(problem.space.names) + int(problem.space.group_of[f]) for f in moving if problem.space.group_of[f] >= 0
+    }
+    columns = {f for f in moving if problem.space.group_of[f] < 0}
+    return NotAll(names_of(problem, frozenset(columns | groups) or frozenset([0])))
 
 
 class _Limited:
@@ -283,21 +342,6 @@ class _Limited:
 
     def count(self, region: Region) -> int:
         return int(self._problem.changed(region.body.center).sum())
-
-
-def _check_separable(problem: RecourseProblem) -> None:
-    """Features are frozen one by one, each with its room: that needs a box, and rules that do not tie them together."""
-    if not isinstance(problem.room, Box):
-        raise InputError("explain_diverse freezes features with their room, which needs a Box; use room=Box(...)")
-    conditions = problem.conditions
-    parts: list[Row | Domain | Clause | Spared] = [
-        *conditions.rows,
-        *conditions.domains,
-        *conditions.clauses,
-        *conditions.spared,
-    ]
-    for source in [part.source for part in parts]:
-        raise InputError(f"explain_diverse does not take {source}; leave the rule out")
 
 
 def parse_share(value: object) -> float:

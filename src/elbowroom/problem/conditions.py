@@ -2,7 +2,6 @@
 
     rows          low <= a . x <= high                          a linear form of the centre lies between two numbers
     most_changes  #{features and groups that differ} <= k       few changes; several limits leave the smallest
-    spared        x_f = factual_f  or  x_g = factual_g or ...   at least one of several features stays as it is
     domains       x_f in a closed set                           a column takes certain values: points, ranges, a grid
     clauses       x_f in [s, t]  or  x_g in [u, v]  or  ...     at least one of several columns lies in its range
     further       what another ensemble of trees must say       at the centre, or everywhere in the room; see `further`
@@ -125,14 +124,6 @@ def _categories(body: Body, space: Space, group: int) -> Bools:
 
 
 @dataclass(frozen=True)
-class Spared:
-    """At least one of these stays as it is; indices are those of `Space.changed`: columns, then groups."""
-
-    features: tuple[int, ...]
-    source: str
-
-
-@dataclass(frozen=True)
 class Takes:
     """Which kinds of condition an engine understands."""
 
@@ -140,7 +131,6 @@ class Takes:
     most_changes: bool = False
     domains: bool = False
     clauses: bool = False
-    spared: bool = False
     prices: bool = False  # not a condition: prices for each way and length of a move
     further: bool = False
     hulls: bool = False
@@ -154,7 +144,6 @@ class Conditions:
     most_changes: int | None = None
     domains: tuple[Domain, ...] = field(default=())
     clauses: tuple[Clause, ...] = field(default=())
-    spared: tuple[Spared, ...] = field(default=())
     further: tuple[Further, ...] = field(default=())
     hulls: tuple[Hull, ...] = field(default=())
 
@@ -168,7 +157,6 @@ class Conditions:
             most_changes=min(limits, default=None),
             domains=tuple(domain for part in listed for domain in part.domains),
             clauses=tuple(clause for part in listed for clause in part.clauses),
-            spared=tuple(spared for part in listed for spared in part.spared),
             further=tuple(further for part in listed for further in part.further),
             hulls=tuple(hull for part in listed for hull in part.hulls),
         )
@@ -196,11 +184,6 @@ class Conditions:
                 columns = sorted({option.column for option in clause.options})
                 there = ", ".join(f"{space.names[f]} = {center[f]}" for f in columns)
                 return f"{clause.source} is broken: {there}"
-        if self.spared:
-            changed = space.changed(factual, center)
-            for spared in self.spared:
-                if changed[list(spared.features)].all():
-                    return f"{spared.source} is broken: all of them change"
         for hull in self.hulls:
             if not hull.holds(center):
                 return f"{hull.source} is broken: no combination of these rows is the centre"
@@ -243,8 +226,7 @@ class Conditions:
             most_changes=self.most_changes if takes.most_changes else None,
             domains=self.domains if takes.domains else (),
             clauses=self.clauses if takes.clauses else (),
-            spared=self.spared,  # these are not left out: an engine that does not take them refuses
-            further=self.further,
+            further=self.further,  # these are not left out: an engine that does not take them refuses
             hulls=self.hulls,
         )
 
@@ -255,7 +237,6 @@ class Conditions:
             ("linear rows", takes.rows, self.rows),
             ("certain values", takes.domains, self.domains),
             ("clauses", takes.clauses, self.clauses),
-            ("features of which one must stay", takes.spared, self.spared),
             ("margins of further trees", takes.further, self.further),
             ("hulls of rows", takes.hulls, self.hulls),
         ):

@@ -237,7 +237,7 @@ class PartReferee:
 
     def __call__(self, center: Floats, looks: float = math.inf, /) -> Verdict:
         center = np.asarray(center, dtype=np.float64) + 0.0
-        trouble = self.problem.why_inadmissible(center)
+        trouble = self.problem.why_outside(center)  # whether a further margin is reached is for the judge
         if trouble is not None:
             return Inadmissible(trouble)
         verdict = self.main(center, looks)

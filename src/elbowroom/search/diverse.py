@@ -96,7 +96,7 @@ class Partition:
                     heapq.heappush(self._open, (found.distance, next(self._number), frozen, found))
                 continue
             assert found.center is not None
-            changed = frozenset(np.flatnonzero(self.problem.changed(found.center)).tolist())
+            changed = changed_by(self.problem, found.center)
             former = next((one for one in self.sets if one <= changed), None)
             if former is not None:
                 self._divide(frozen, former, found.lower_bound)
@@ -127,6 +127,20 @@ class Partition:
         center = back_to_factual(self.problem, features, found.center)
         distance = self.problem.measure(center)
         return Found(center, distance, min(lower_bound, distance))
+
+
+def is_separable(problem: RecourseProblem) -> bool:
+    """True if features can be frozen one by one, each with its room: in a box, with nothing that ties the centre's columns
+    together or cares where within K the centre lies."""
+    conditions = problem.conditions
+    tied = conditions.rows, conditions.domains, conditions.clauses, conditions.hulls
+    at_center = any(not each.everywhere for each in problem.further)
+    return isinstance(problem.room, Box) and not any(tied) and not at_center and problem.centers is problem.limits
+
+
+def changed_by(problem: RecourseProblem, center: Floats) -> Frozen:
+    """S(x)."""
+    return frozenset(np.flatnonzero(problem.changed(center)).tolist())
 
 
 def frozen_question(problem: RecourseProblem, features: Frozen) -> RecourseProblem | None:

@@ -11,7 +11,6 @@ import pytest
 
 from elbowroom import (
     AtMost,
-    Ball,
     Box,
     Explainer,
     InputError,
@@ -228,14 +227,10 @@ def test_bad_questions_are_refused_by_name() -> None:
         explainer.explain_diverse(row, 0)
     with pytest.raises(InputError, match="most="):
         explainer.menu(row, most=0)
-    with pytest.raises(InputError, match="needs a Box"):
-        explainer.explain_diverse(row, 2, Ball(0.1))
     with pytest.raises(InputError, match="by='colour'"):
         explainer.explain_diverse(row, 2, by="colour")
-    with pytest.raises(InputError, match="one must stay"):
-        explainer.explain(row, rules=[NotAll(["x0", "x1"])])
-    with pytest.raises(InputError, match="LinearRule"):
-        explainer.explain_diverse(row, 2, rules=[LinearRule({"x0": 1.0}, high=0.0)])
+    with pytest.raises(InputError, match="on='kept'"):
+        explainer.explain_diverse(row, 2, Box(0.05, on="kept"), rules=[LinearRule({"x0": 1.0, "x1": 1.0}, high=0.0)])
 
 
 def test_without_time_nothing_false_is_said() -> None:

@@ -7,10 +7,11 @@ from typing import Any
 
 from elbowroom.errors import InputError
 from elbowroom.numerics import Floats
-from elbowroom.problem.conditions import Conditions, Spared
-from elbowroom.problem.parsing import is_list, unknown
+from elbowroom.problem.conditions import Clause, Conditions
+from elbowroom.problem.parsing import is_list
 from elbowroom.problem.reader import Reader
 from elbowroom.problem.rules.base import Rule
+from elbowroom.problem.rules.together import states_of
 from elbowroom.problem.space import Space
 
 
@@ -31,14 +32,9 @@ class NotAll(Rule):
             raise InputError(f"NotAll({list(self.features)}): name each feature once")
 
     def lower(self, space: Space, factual: Floats) -> Conditions:
-        """Each feature as the index of what `Space.changed` counts: a column, or a group behind all columns."""
-        groups = {group.name: len(space.names) + g for g, group in enumerate(space.groups)}
-        columns = {name: f for name, f in space.position.items() if space.group_of[f] < 0}
-        known = {**columns, **groups}
-        for name in self.features:
-            if name not in known:
-                raise InputError(f"NotAll: {unknown(name, tuple(known))}")
-        return Conditions(spared=(Spared(tuple(sorted(known[name] for name in self.features)), self.source),))
+        """A clause: this one stays, or that one does, ..."""
+        stay = [option for name in self.features for option in states_of(space, factual, name, "NotAll")[0]]
+        return Conditions(clauses=(Clause(tuple(stay), self.source),))
 
     @property
     def words(self) -> str:

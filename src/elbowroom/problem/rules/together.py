@@ -34,7 +34,7 @@ class Together(Rule):
 
     def lower(self, space: Space, factual: Floats) -> Conditions:
         """Who changes, the next one changes, in a circle: a clause for every pair of neighbours."""
-        states = [_states(space, factual, name) for name in self.columns]
+        states = [states_of(space, factual, name, "Together") for name in self.columns]
         return Conditions(
             clauses=tuple(
                 Clause(still + moved, self.source)
@@ -54,12 +54,12 @@ class Together(Rule):
         return cls([item.text() for item in entry.at("columns").items()])
 
 
-def _states(space: Space, factual: Floats, name: str) -> tuple[tuple[Between, ...], tuple[Between, ...]]:
+def states_of(space: Space, factual: Floats, name: str, rule: str) -> tuple[tuple[Between, ...], tuple[Between, ...]]:
     """Options for "stays as it is" and for "changes"."""
-    g = group_of(space, name, "Together")
+    g = group_of(space, name, rule)
     if g is None and space.group_of[space.position[name]] >= 0:
         raise InputError(
-            f"Together: column {name!r} is a part of {space.groups[space.group_of[space.position[name]]].name!r}; name that"
+            f"{rule}: column {name!r} is a part of {space.groups[space.group_of[space.position[name]]].name!r}; name that"
         )
     if g is not None:
         now = int(space.members[g][np.argmax(factual[space.members[g]])])

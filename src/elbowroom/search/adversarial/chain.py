@@ -105,11 +105,12 @@ class CellAxis:
         return np.array(columns, dtype=np.int64), np.array(values), constant
 
     def link(self, builder: Builder, x: int, lower: float, upper: float) -> None:
-        """Tie a continuous column to the chain: x lies in the (closed) cell that u describes."""
-        ends = np.clip(np.concatenate([[lower], self.breaks, [upper]]), lower, upper)
-        steps = np.diff(ends)
-        # x <= upper - sum (b_{k+1} - b_k) u_k  and  x >= b_last - sum (b_k - b_{k-1}) u_k
-        builder.row(np.append(self.columns, x), np.append(steps[1:], 1.0), -np.inf, upper + CELL_ROUNDING * abs(upper))
-        builder.row(
-            np.append(self.columns, x), np.append(steps[:-1], 1.0), float(ends[-2]) - CELL_ROUNDING * abs(ends[-2])
-        )
+        """Tie the centre's column to the chain: x lies in the (closed) cell that u describes. Whole numbers behind a break
+        begin at the next one."""
+        starts = np.where(self.low[1:] - self.breaks >= 1.0, self.low[1:], self.breaks)
+        low = np.clip(np.concatenate([[lower], starts]), lower, upper)
+        high = np.clip(np.concatenate([self.breaks, [upper]]), lower, upper)
+        # x <= high_last - sum (high_{k+1} - high_k) u_k  and  x >= low_last - sum (low_{k+1} - low_k) u_k
+        linked = np.append(self.columns, x)
+        builder.row(linked, np.append(np.diff(high), 1.0), -np.inf, upper + CELL_ROUNDING * abs(upper))
+        builder.row(linked, np.append(np.diff(low), 1.0), float(low[-1]) - CELL_ROUNDING * abs(low[-1]))

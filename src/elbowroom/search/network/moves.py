@@ -156,7 +156,8 @@ class Moves:
         return np.asarray((up - down) * self.unit)
 
     def center(self, v: Floats) -> Floats:
-        """The centre that a vector of moves stands for: clipped to the limits, whole where whole, one-hot."""
+        """The centre that a vector of moves stands for: clipped to the limits, whole where whole, one-hot. A group that has to
+        leave its category leaves it, for the nearest one if the moves do not say which."""
         x = self.base.copy()
         amount = v * self.unit
         single = np.ones(self.size, dtype=bool)
@@ -166,7 +167,7 @@ class Moves:
             if mine.any():
                 chosen = int(np.flatnonzero(mine)[np.argmax(amount[mine])])
                 current = members[np.argmax(self.base[members])]
-                if amount[chosen] > 0.5:
+                if amount[chosen] > 0.5 or self.problem.centers[1][current] < 1.0:
                     x[current], x[self.plus[chosen]] = 0.0, 1.0
         up, down = single & (self.plus >= 0), single & (self.minus >= 0)
         shift = np.zeros_like(x)
