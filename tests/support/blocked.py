@@ -10,14 +10,29 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from itertools import combinations
 from typing import TypeAlias
 
 import numpy as np
 
-from elbowroom import AtMost, Box, Explainer, Feature, Group, LinearRule, Part, PartKind, Space
+from elbowroom import (
+    AtMost,
+    Box,
+    Explainer,
+    Feature,
+    Group,
+    LinearRule,
+    NoRegion,
+    Part,
+    PartKind,
+    Region,
+    Space,
+    Status,
+)
 from elbowroom.models import LinearModel, Model
 from elbowroom.problem import Rule
 from elbowroom.problem.parts import Side
+from tests.support.hostile import attack
 from tests.support.linear_problems import linear_model
 from tests.support.small_models import random_trees
 from tests.support.small_networks import network
@@ -242,3 +257,29 @@ def _about_group(rng: np.random.Generator, parts: dict[Key, object], single: int
             parts["category", str(single + c)] = True
     if rng.random() < 0.4:
         parts["categories", "g"] = True
+
+
+def check(seed: int) -> None:
+    """What is named blocks, and no proper subset of it does; what is offered has an answer."""
+    spec = blocked(seed)
+    explainer, question = spec.ask()
+    none = explainer.explain(**question)  # type: ignore[arg-type]
+    assert isinstance(none, NoRegion) and none.status is Status.NONE_EXISTS
+    why = none.why_not(time_limit=300.0)
+    keys = [key_of(part) for part in why.blocking]
+    assert why.nowhere == (not spec.only([]).has_answer()) == (not keys)
+    assert not spec.only(keys).has_answer(), f"{keys} does not block"
+    assert why.minimal and all(why.needed)
+    for size in range(len(keys)):
+        for some in combinations(keys, size):
+            assert spec.only(some).has_answer(), f"{some} alone blocks, not only {keys}"
+    assert why.nearest or why.nowhere
+    assert [found.distance for found in why.nearest] == sorted(found.distance for found in why.nearest)
+    alone = {key_of(found.given_up[0]) for found in why.nearest if len(found.given_up) == 1}
+    for key in spec.parts:  # one part less has an answer exactly if it is among the nearest
+        lifted = spec.only(other for other in spec.parts if other != key).has_answer()
+        assert lifted == (key in alone), f"without {key}: {lifted}"
+    for found in why.nearest:
+        assert isinstance(found.region, Region)
+        attack(explainer.predict, found.region.body, spec.target)
+    assert why.sentence() and str(why)

@@ -10,8 +10,12 @@ from elbowroom.result.region import Region
 
 def how_many(changes: int) -> str:
     """one feature; two features; 12 features."""
-    number = "no" if changes == 0 else NUMBERS[changes - 1] if changes <= len(NUMBERS) else f"{changes:,}"
-    return f"{number} {'feature' if changes == 1 else 'features'}"
+    return f"{in_words(changes)} {'feature' if changes == 1 else 'features'}"
+
+
+def in_words(count: int) -> str:
+    """no; one; two; 12."""
+    return "no" if count == 0 else NUMBERS[count - 1] if count <= len(NUMBERS) else f"{count:,}"
 
 
 def few_text(few: Few) -> str:

@@ -15,6 +15,7 @@ from elbowroom.present.outcomes import joined, outcome, spoken
 from elbowroom.result.region import Region
 
 MOST_SPOKEN: Final = 3  # this many features of a kind are named in full
+KEEP: Final = "you keep "
 MOST_CHANGED: Final = 6  # this many features that have to change are named at all
 
 
@@ -37,16 +38,19 @@ def claim_of(account: Account) -> str:
     then = f"the model {outcome(account.region.target, account.region.labels)}"
     if len(account.free) == len(account.lines):
         return f"Whatever the features are within their limits, {then}."
-    conditions = joined(_conditions(account)) or "everything stays as it is"
-    return f"If {conditions}, {then}{_free(account.free)}."
+    return f"If {_conditions(account) or 'everything stays as it is'}, {then}{_free(account.free)}."
 
 
-def _conditions(account: Account) -> list[str]:
+def _conditions(account: Account) -> str:
+    """What has to change, and what to keep: two breaths where one of them is a list."""
     alone = [line for line in account.staying if not line.reach]
-    parts = _changing([line for line in account.changing if not line.reach])
+    changes = _changing([line for line in account.changing if not line.reach])
     if account.is_round:
-        parts.append(_together(account, [line for line in account.lines if line.reach]))
-    return parts + _keeping(alone, bool(parts), bool(account.free))
+        changes.append(_together(account, [line for line in account.lines if line.reach]))
+    keep = _keeping(alone, bool(changes), bool(account.free))
+    if not (changes and keep) or not keep[0].startswith(KEEP):
+        return joined(changes + keep)
+    return f"{joined(changes)}{',' if len(changes) + len(keep) > 2 else ''} and {joined(keep)}"
 
 
 # ---- what has to change ---------------------------------------------------------------------------------------------
@@ -102,13 +106,13 @@ def _keeping(lines: Sequence[Line], others: bool, free: bool) -> list[str]:
     absent = [line.name for line in lines if line.absent]
     parts = []
     if len(roomy) > MOST_SPOKEN:
-        parts.append(f"you keep {len(roomy)}{' other' if others else ''} features within the ranges of the table")
+        parts.append(f"{KEEP}{len(roomy)}{' other' if others else ''} features within the ranges of the table")
     elif roomy:
-        parts += [f"{'' if i else 'you keep '}{_kept(line)}" for i, line in enumerate(roomy)]
+        parts += [f"{'' if i else KEEP}{_kept(line)}" for i, line in enumerate(roomy)]
     if not parts and not others and not still:
         return []  # nothing but what is missing: everything stays as it is
     keep = bool(parts)
-    if len(still) <= MOST_SPOKEN:
+    if len(still) + len(parts) <= MOST_SPOKEN:
         parts += [f"{line.name} {'at' if keep else 'stays'} {line.said_center}" for line in still]
     elif keep:
         parts.append("everything else as it is")

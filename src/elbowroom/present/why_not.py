@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from elbowroom.present.few import in_words
 from elbowroom.present.text import joined, outcome
 from elbowroom.problem.parts import Part, PartKind
 from elbowroom.result.why_not import Nearest, WhyNot
@@ -21,7 +22,7 @@ def why_not_sentence(why: WhyNot) -> str:
     clauses = joined([message(clause) for clause in _clauses(why.blocking)])
     said = f"{upper(clauses)}: {_together(why)}."
     if why.nearest:
-        near = joined([_near(found) for found in why.nearest[:MOST_NEAREST]])
+        near = joined([_near(found) for found in why.nearest[:MOST_NEAREST]], "or")
         said += f" There is a region {near}."
     else:
         said += " No question that has an answer was found" + ("." if why.complete else " in the time given.")
@@ -43,7 +44,7 @@ def reasons_of(why: WhyNot) -> str:
     """The line above the list of what rules it out."""
     if why.nowhere:
         return _nowhere(why)
-    many = "one thing rules" if len(why.blocking) == 1 else f"{len(why.blocking)} things together rule"
+    many = "one thing rules" if len(why.blocking) == 1 else f"{in_words(len(why.blocking))} things together rule"
     proof = "" if len(why.blocking) == 1 and why.minimal else f"; {_proof(why)}"
     return f"Whatever else was asked, {many} out every region{proof}:{_missing(why)}"
 
@@ -73,9 +74,7 @@ def _nowhere(why: WhyNot) -> str:
     if target.names_nothing:
         return f"Nothing that was asked is to blame: {message(why.answer.reason)}."
     lacking = " that lacks these numbers" if why.answer.missing else ""
-    return (
-        f"Nothing that was asked is to blame: there is no input at all{lacking} for which the model {outcome(target)}."
-    )
+    return f"Nothing that was asked is to blame: there is no input at all{lacking} for which the model {outcome(target, why.answer.labels)}."
 
 
 def _missing(why: WhyNot) -> str:

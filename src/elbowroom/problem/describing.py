@@ -93,7 +93,7 @@ def _missing(features: Sequence[Feature]) -> str:
 
 
 def _plain(value: float) -> str:
-    return f"{value:,.6g}"
+    return f"{float(f'{value:.6g}'):,.12g}"  # 50,000,000 and not 5e+07
 
 
 # ---- for reading ------------------------------------------------------------------------------------------------------

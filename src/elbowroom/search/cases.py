@@ -73,8 +73,8 @@ class CaseEngine:
         steep = [problem.space.names[f] for f, price in division.priced.items() if not price.is_flat]
         if steep:
             return (
-                f"prices that change with the length of a move, as for {listed(steep)}, are known for boxes on trees alone; "
-                "give one price for each way"
+                f"prices that change with the length of a move, as for {listed(steep)}, are known for boxes on trees alone, "
+                "and not together with Plausible; give one price for each way"
             )
         return engine.refuses(division.relaxed)
 

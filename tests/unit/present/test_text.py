@@ -68,7 +68,10 @@ def test_open_intervals_say_the_end_that_matters() -> None:
 def test_units_categories_and_truth_values() -> None:
     said = make_region().sentence()
     assert said.startswith("The model said 'rejected'. If salary is between 50,110 and 54,100 DM (now 40,123.75 DM), ")
-    assert "duration 14 months (now 48 months), telephone yes (now no), housing 'own' (now 'rent'), you keep" in said
+    assert (
+        "duration 14 months (now 48 months), telephone yes (now no) and housing 'own' (now 'rent'), and you keep"
+        in said
+    )
     assert "you keep rate between 0.2401 and 0.2599 (now 0.25) and age at 35 years, the model" in said
     three = CENTER.copy()
     three[2] = FACTUAL[2]
@@ -86,6 +89,12 @@ def test_unchanged_features_with_room_are_named_or_counted() -> None:
     many = plain_region([0] * 9, [5] + [0] * 8, Box(0.5), names="abcdefghi").sentence()
     assert "you keep 8 other features within the ranges of the table" in many
     assert "stays" not in many and "stay" not in many
+    assert "and you keep 8 other" in many and ", and" not in many
+    some = plain_region([0] * 5, [5] + [0] * 4, Box({"a": 0.5, "b": 0.5, "c": 0.5}), names="abcde").sentence()
+    assert (
+        "instead of 0, and you keep b between -0.5 and 0.5 (now 0), c between -0.5 and 0.5 (now 0) and everything"
+        in some
+    )
     still = plain_region([0] * 9, [5] + [0] * 8, Box({"a": 0.5}), names="abcdefghi").sentence()
     assert "everything else stays as it is" in still
 

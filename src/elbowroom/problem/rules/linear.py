@@ -64,6 +64,21 @@ class LinearRule(Rule):
 
     @property
     def _words(self) -> str:
+        return self._order or self._sum
+
+    @property
+    def _order(self) -> str:
+        """worst is at least mean; empty where the rule is no order of two columns."""
+        plus = [name for name, value in self.coefficients.items() if value == 1.0]
+        minus = [name for name, value in self.coefficients.items() if value == -1.0]
+        if len(self.coefficients) != 2 or len(plus) != 1 or len(minus) != 1:
+            return ""
+        sides = {(0.0, math.inf): "at least ", (-math.inf, 0.0): "at most ", (0.0, 0.0): "equal to "}
+        side = sides.get((self.low, self.high))
+        return "" if side is None else f"{plus[0]} is {side}{minus[0]}"
+
+    @property
+    def _sum(self) -> str:
         total = ""
         for name, value in self.coefficients.items():
             sign = "-" if value < 0.0 else "+" if total else ""

@@ -117,7 +117,8 @@ class InForest(Rule):
     @property
     def words(self) -> str:
         said = "calls no point of the room an outlier" if self.everywhere else "does not call the centre an outlier"
-        return f"an isolation forest of {self.votes.n_trees} trees {said}"
+        count = self.votes.n_trees
+        return f"an isolation forest of {count} {'tree' if count == 1 else 'trees'} {said}"
 
     def fields(self) -> dict[str, Any]:
         return trees_out(self.votes) | {"everywhere": self.everywhere}
@@ -141,7 +142,8 @@ class OnLeaves(Rule):
 
     @property
     def words(self) -> str:
-        return f"every leaf of the model that {'the room' if self.everywhere else 'the centre'} meets holds at least {self.least} rows of the data"
+        where, rows = "the room" if self.everywhere else "the centre", "row" if self.least == 1 else "rows"
+        return f"every leaf of the model that {where} meets holds at least {self.least} {rows} of the data"
 
     def fields(self) -> dict[str, Any]:
         return trees_out(self.votes) | {"least": self.least, "everywhere": self.everywhere}

@@ -185,8 +185,8 @@ def value_in(entry: Reader) -> Value:
 
 
 def plain(value: float) -> str:
-    """The shortest decimal that reads back equal, without a needless .0."""
-    return repr(float(value)).removesuffix(".0")
+    """The shortest decimal that reads back equal, without a needless .0, with thousands separators."""
+    return format(float(value), ",").removesuffix(".0")
 
 
 def shown(value: Value) -> str:

@@ -1,0 +1,57 @@
+"""Everything that people may ask for, against the truth found by looking at everything.
+
+*together*: boxes on small trees with random rules, steps, prices, rooms on some columns, plausible answers and missing values;
+distances equal to 1e-9 (with linear rules, which hold to rounding, to 3e-8). *whole numbers*: every family of models and shape
+of room, by every centre and every point of its room. *several*: menus, fewest changes and answers of different kinds against
+enumeration. *why not*: questions constructed to have no answer; the set that is named blocks, and no proper subset does.
+Every region is attacked. Nothing here measures seconds.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tests.support.blocked import check
+from tests.support.exact import people, several, whole
+from tests.support.whole_truth import FAMILIES
+
+import elbowroom
+
+FIRST = 10_000  # seeds that no test of the suite asks about
+
+
+def _blocked(seed: int) -> str:
+    check(seed)
+    return "none"
+
+
+PARTS: dict[str, tuple[int, int, Callable[[int], str]]] = {
+    "together": (2_000, FIRST, people),
+    **{f"whole numbers, {family}": (400, FIRST, lambda seed, f=family: whole(seed, (f,))) for family in FAMILIES},
+    "whole numbers, trees by Algorithm 1": (200, 2 * FIRST, lambda seed: whole(seed, ("trees",), "adversarial")),
+    "several": (300, FIRST, several),
+    "why not": (200, 0, _blocked),
+}  # fmt: skip
+
+
+def run_exact(rows: int | None = None, only: Sequence[str] = ()) -> dict[str, Any]:
+    """One record per part: how many questions, how they ended, and what was wrong."""
+    warnings.simplefilter("ignore", elbowroom.ElbowroomWarning)
+    records, failures = [], []
+    for name, (count, first, ask) in PARTS.items():
+        if only and not any(name.startswith(part) for part in only):
+            continue
+        ended: Counter[str] = Counter()
+        for seed in range(first, first + min(count, rows or count)):
+            try:
+                ended[ask(seed)] += 1
+            except AssertionError as wrong:
+                ended["wrong"] += 1
+                failures.append(f"{name}, {wrong}")
+                print(f"{name}, seed {seed}: {wrong}", flush=True)
+        records.append({"part": name, "questions": ended.total(), **ended, "wrong": ended["wrong"]})
+        print(records[-1], flush=True)
+    return {"parts": records, "failures": failures}
