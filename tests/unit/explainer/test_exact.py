@@ -53,6 +53,11 @@ def test_a_row_of_whole_columns_is_kept_behind_a_cut() -> None:
     assert answer.status is Status.OPTIMAL and answer.distance == 2.0  # to (0, 1)
 
 
+def test_a_far_region_does_not_end_the_search_between_it_and_what_was_looked_at() -> None:
+    """One leaf finds a region at 12.5; the master looks 5 far at first, and the closest region is at 7.5."""
+    assert whole(10039, ("trees",)) == "region"
+
+
 def test_menus_and_different_answers_under_rules() -> None:
     ended = Counter(several(seed) for seed in range(40))
     assert ended["several"] >= 3, ended

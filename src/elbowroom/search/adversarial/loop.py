@@ -209,7 +209,7 @@ class _Loop:
 
     def _without_point(self, answer: Answer) -> str:
         """The master has no answer: look farther, or stop and quote the solver."""
-        if answer.claim is Claim.INFEASIBLE and self.center is not None:
+        if answer.claim is Claim.INFEASIBLE and self.center is not None and self.reach >= self.distance:
             self.content = True  # nothing closer than the region that is known; the proof says how much closer, at most
             return ""
         if answer.claim is Claim.INFEASIBLE and self.reach < min(self.farthest, FIRST_REACH * REACH_STEP**REACH_STEPS):
