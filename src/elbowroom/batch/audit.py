@@ -10,6 +10,7 @@ sample of those whom the model may meet; for the rows themselves the figures are
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,7 @@ import pandas as pd
 
 from elbowroom.batch.record import ERROR, NOT_ASKED
 from elbowroom.batch.result import csv_of
+from elbowroom.batch.runner import BatchProgress, OnBatchProgress
 from elbowroom.disk import write_whole
 from elbowroom.errors import InputError
 
@@ -28,17 +30,24 @@ if TYPE_CHECKING:
 
 Z: Final = 1.959963984540054
 ALL: Final = "all"
+SURVIVAL_SECONDS: Final = 1.0  # for the two bounds of one row; they hold however early it ends
 KEPT: Final = 0.95  # a counterfactual that keeps its outcome less often than this does not survive a slip
 
 
 @dataclass(frozen=True, eq=False)
 class Audit:
     """``table``: one row per group, the first for all. ``levers``: which columns carry the recourse, by group.
-    ``rooms``: what more room costs (None: not asked). ``slips``: how often plain counterfactuals keep their outcome."""
+    ``no_recourse``: who is proven to have none; ``out_of_time``: for whom neither a region nor that proof was found.
+    ``rooms``: what more room costs, by radius and group (None: not asked); ``frontier``: the same for every row, its
+    distance by radius (inf: proven that there is none; missing: not known). ``slips``: how often plain counterfactuals
+    keep their outcome."""
 
     table: pd.DataFrame
     levers: pd.DataFrame
+    no_recourse: pd.Index
+    out_of_time: pd.Index
     rooms: pd.DataFrame | None = None
+    frontier: pd.DataFrame | None = None
     slips: pd.DataFrame | None = None
     sigma: float | None = None
 
@@ -69,7 +78,12 @@ class Audit:
 
 
 def audit(
-    batch: BatchResult, groups: object = None, *, radii: Sequence[float] = (), sigma: float | None = None
+    batch: BatchResult,
+    groups: object = None,
+    *,
+    radii: Sequence[float] = (),
+    sigma: float | None = None,
+    on_progress: OnBatchProgress | None = None,
 ) -> Audit:
     """The audit of a batch. ``groups``: a column of the frame that was asked, a Series with its index, or a list of one
     value per row. ``radii`` (in units of the scales) and ``sigma`` ask further questions about every row, with the
@@ -78,18 +92,23 @@ def audit(
     frame = batch.frame
     parts: dict[str, np.ndarray] = {ALL: np.ones(len(frame), dtype=bool)}
     for value in sorted(of_row.dropna().unique(), key=str) if of_row is not None else ():
-        parts[str(value)] = np.asarray(of_row == value, dtype=bool)
+        name = str(value) if str(value) not in parts else f"{value} (group)"
+        parts[name] = np.asarray(of_row == value, dtype=bool)
     if of_row is not None and bool(of_row.isna().any()):
         parts["(missing)"] = of_row.isna().to_numpy()
     table = pd.DataFrame({name: _group_line(frame[chosen]) for name, chosen in parts.items()}).T
     table.index.name = "group"
     levers = pd.DataFrame({name: _levers(batch, frame[chosen]) for name, chosen in parts.items()})
     levers = levers.sort_values(ALL, ascending=False, kind="stable")
+    front = frontier(batch, radii, on_progress) if len(radii) else None
     return Audit(
         _typed(table),
         levers,
-        _rooms(batch, parts, radii) if len(radii) else None,
-        _slips(batch, parts, sigma) if sigma is not None else None,
+        frame.index[(frame["status"] == "NONE_EXISTS").to_numpy()],
+        frame.index[(frame["status"] == "UNKNOWN").to_numpy()],
+        None if front is None else _rooms(front, parts),
+        front,
+        None if sigma is None else _slips(batch, parts, sigma, on_progress),
         sigma,
     )
 
@@ -186,39 +205,60 @@ def median_interval(values: np.ndarray) -> tuple[float, float]:
 
 
 # ---- further questions ----------------------------------------------------------------------------------------------
-def _rooms(batch: BatchResult, parts: Mapping[str, np.ndarray], radii: Sequence[float]) -> pd.DataFrame:
+def frontier(batch: BatchResult, radii: Sequence[float], on_progress: OnBatchProgress | None = None) -> pd.DataFrame:
+    """The distance of every row for every radius; inf: proven that there is none; missing: not known."""
+    found = {}
+    for radius in sorted({float(r) for r in radii}):
+        other = _again(batch, radius, on_progress).frame
+        found[radius] = other["distance"].mask((other["status"] == "NONE_EXISTS").to_numpy(), math.inf)
+    table = pd.DataFrame(found)
+    table.columns.name = "radius"
+    return table
+
+
+def _again(batch: BatchResult, radius: float, on_progress: OnBatchProgress | None) -> BatchResult:
+    other = batch.again(radius, on_progress)
+    if other.interrupted:  # half an answer would read as a whole one
+        raise KeyboardInterrupt
+    return other
+
+
+def _rooms(front: pd.DataFrame, parts: Mapping[str, np.ndarray]) -> pd.DataFrame:
     """For every radius: how many still have recourse, and the quantiles of what it costs."""
     lines = []
-    for radius in sorted({float(r) for r in radii}):
-        other = batch.again(radius)
+    for radius in front.columns:
         for name, chosen in parts.items():
-            part = other.frame[chosen]
-            cost = part["distance"].dropna()
+            all_of_them = front.loc[chosen, radius]
+            cost = all_of_them[np.isfinite(all_of_them)]
+            quantiles = {
+                f"cost_{round(100 * q)}": float(cost.quantile(q)) if cost.size else math.nan for q in (0.1, 0.5, 0.9)
+            }
             lines.append(
                 {
                     "radius": radius,
                     "group": name,
                     "has_recourse": int(cost.size),
-                    "no_recourse_proven": int((part["status"] == "NONE_EXISTS").sum()),
-                    **{
-                        f"cost_{round(100 * q)}": float(cost.quantile(q)) if cost.size else math.nan
-                        for q in (0.1, 0.5, 0.9)
-                    },
+                    "no_recourse_proven": int(np.isinf(all_of_them).sum()),
+                    **quantiles,
                 }
             )
     return pd.DataFrame(lines)
 
 
-def _slips(batch: BatchResult, parts: Mapping[str, np.ndarray], sigma: float) -> pd.DataFrame:
+def _slips(
+    batch: BatchResult, parts: Mapping[str, np.ndarray], sigma: float, on_progress: OnBatchProgress | None
+) -> pd.DataFrame:
     """How many plain counterfactuals (no room) keep their outcome less often than in 95 % of Gaussian slips, beside the
     regions of the batch. A row counts where that is proven; the others are counted as undecided."""
-    plain = batch.again(0.0)
-    told = {name: _survival(batch, answers, sigma) for name, answers in (("plain", plain), ("region", batch))}
+    plain = _again(batch, 0.0, on_progress)
+    told = {
+        name: _survival(batch, answers, sigma, on_progress) for name, answers in (("plain", plain), ("region", batch))
+    }
     lines = []
     for group, chosen in parts.items():
         line: dict[str, Any] = {"group": group}
-        for name, upper_lower in told.items():
-            low, high = upper_lower[0][chosen], upper_lower[1][chosen]
+        for name, bounds in told.items():
+            low, high = bounds[chosen].T
             known = ~np.isnan(low)
             line |= {
                 f"{name}_asked": int(known.sum()),
@@ -230,10 +270,16 @@ def _slips(batch: BatchResult, parts: Mapping[str, np.ndarray], sigma: float) ->
     return pd.DataFrame(lines).set_index("group")
 
 
-def _survival(batch: BatchResult, answers: BatchResult, sigma: float) -> tuple[np.ndarray, np.ndarray]:
-    low, high = np.full(len(batch), np.nan), np.full(len(batch), np.nan)
+def _survival(
+    batch: BatchResult, answers: BatchResult, sigma: float, on_progress: OnBatchProgress | None
+) -> np.ndarray:
+    """Both bounds on the chance that a slip of the centre keeps the outcome, for every row that has a region."""
+    bounds = np.full((len(batch), 2), np.nan)
+    start = time.perf_counter()
     for i, region in enumerate(answers.regions):
         if region:
-            kept = batch.explainer.probability_kept(region, sigma, time_limit=1.0)
-            low[i], high[i] = kept.lower, kept.upper
-    return low, high
+            kept = batch.explainer.probability_kept(region, sigma, time_limit=SURVIVAL_SECONDS)
+            bounds[i] = kept.lower, kept.upper
+        if on_progress is not None:
+            on_progress(BatchProgress(i + 1, len(batch), {}, time.perf_counter() - start))
+    return bounds

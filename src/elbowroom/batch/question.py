@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from elbowroom.errors import InputError
+from elbowroom.explainer.method import Method
 from elbowroom.problem import Distance, Room, Rule, Target
-from elbowroom.problem.parsing import check_seed, seconds_of
+from elbowroom.problem.parsing import check_seed, parse_enum, seconds_of
 from elbowroom.problem.rules import parse_rules, rules_out
 from elbowroom.result import NoRegion, Region
 from elbowroom.result.question_json import room_out, space_out, target_out
@@ -49,9 +50,19 @@ class BatchQuestion:
         if not isinstance(room, Room):
             raise InputError(f"room={room!r}: give Box(...), Ball(...) or Diamond(...)")
         check_seed(seed)
+        chosen = parse_enum(Method, method, "method").value
         return cls(
-            room, target, Distance.parse(distance), parse_rules(rules), seconds_of(time_limit), method, int(seed)
+            room, target, Distance.parse(distance), parse_rules(rules), seconds_of(time_limit), chosen, int(seed)
         )
+
+    def check(self, explainer: Explainer) -> None:
+        """Refuse what no row could be asked: a room, or a target, that does not fit the model."""
+        self.room.walls(explainer.space)
+        info = explainer.model.info
+        if self.target is not None:
+            Target.parse(self.target, info)
+        elif len(info.classes) != 1:  # a single class has a proven answer of its own
+            Target.other(info, 0)
 
     def ask(self, explainer: Explainer, row: pd.DataFrame) -> Region | NoRegion:
         return explainer.explain(
@@ -69,9 +80,10 @@ class BatchQuestion:
         """The same question with another time limit per row."""
         return replace(self, time_limit=seconds)
 
-    def document(self, explainer: Explainer) -> dict[str, Any]:
+    def document(self, explainer: Explainer, columns: Sequence[str]) -> dict[str, Any]:
         """Everything that an answer depends on, as JSON: a store is about one of these. The time limit is not part of it:
-        a later run may give more time to the same question."""
+        a later run may give more time to the same question. Versions of other libraries are not, either: the model is
+        known by its fingerprint, and every answer says with which versions it was found."""
         wanted = None if self.target is None else target_out(Target.parse(self.target, explainer.model.info))
         return {
             "model": explainer.model.fingerprint,
@@ -81,8 +93,9 @@ class BatchQuestion:
             "target": wanted,
             "distance": self.distance.value,
             "rules": rules_out(self.rules),
-            "method": str(getattr(self.method, "value", self.method)),
+            "method": self.method,
             "seed": self.seed,
+            "columns": list(columns),
             "elbowroom": __version__,
         }
 

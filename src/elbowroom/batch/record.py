@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import math
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -24,6 +26,9 @@ if TYPE_CHECKING:
 ERROR: Final = "ERROR"  # in the column of statuses: the row could not be asked
 NOT_ASKED: Final = "NOT_ASKED"  # the batch ended before it
 INTERRUPTED: Final = "interrupted"  # the method of an answer whose search was stopped by Ctrl-C
+LOST: Final = -1.0  # the limit of a row that was lost with its process: a later run asks it again
+AT_ONCE: Final = 4096  # lines that become columns together
+SHORT: Final = 60  # characters
 PARTS: Final = ("center", "low", "high", "has_to_change")
 
 
@@ -107,20 +112,12 @@ def flat(space: Space, answer: Region | NoRegion) -> dict[str, Any]:
     return line
 
 
-def line_of(record: Record | None, columns: dict[str, str]) -> dict[str, Any]:
-    """One row of the flat table; None: it was not asked."""
-    line: dict[str, Any] = dict.fromkeys(columns)
+def line_of(record: Record | None) -> dict[str, Any]:
+    """One row of the flat table, without the columns that have no value; None: it was not asked."""
     if record is None:
-        return line | {"status": NOT_ASKED}
-    return (
-        line
-        | (json.loads(record.line) if record.line is not None else {})
-        | {
-            "status": record.status,
-            "seconds": record.seconds,
-            "error": record.error,
-        }
-    )
+        return {"status": NOT_ASKED}
+    line: dict[str, Any] = {} if record.line is None else json.loads(record.line)
+    return line | {"status": record.status, "seconds": record.seconds, "error": record.error}
 
 
 def has_to_change(region: Region) -> np.ndarray:
@@ -139,15 +136,27 @@ def _words(value: Any) -> str | None:
     return None if value is None or value != value else str(value)
 
 
-def table_of(lines: list[dict[str, Any]], space: Space, index: pd.Index) -> pd.DataFrame:
-    """Lines as a frame of the fixed schema; text columns hold plain Python text or None."""
-    columns = batch_columns(space)
-    frame = pd.DataFrame(index=index)
-    made = {
-        name: pd.Series([line[name] for line in lines], index=index, dtype=object if kind == "str" else kind, name=name)
-        for name, kind in columns.items()
-    }
-    return pd.concat([frame, *made.values()], axis=1) if made else frame
+def table_of(lines: Iterable[dict[str, Any]], space: Space, index: pd.Index) -> pd.DataFrame:
+    """Lines as a frame of the fixed schema; text columns hold plain Python text or None. They become columns a few
+    thousand at a time: as dictionaries, those of a large batch would take many times the memory of the table."""
+    columns, words = batch_columns(space), Words()
+    waiting = iter(lines)
+    parts = []
+    for start in range(0, max(1, len(index)), AT_ONCE):
+        some, names = list(islice(waiting, AT_ONCE)), index[start : start + AT_ONCE]
+        made = [
+            pd.Series([words(line.get(name)) for line in some], names, object if kind == "str" else kind, name)
+            for name, kind in columns.items()
+        ]
+        parts.append(pd.concat(made, axis=1))
+    return parts[0] if len(parts) == 1 else pd.concat(parts).set_axis(index)
+
+
+class Words(dict[str, str]):
+    """Equal texts are the same object: most columns of text repeat a few categories."""
+
+    def __call__(self, value: Any) -> Any:
+        return self.setdefault(value, value) if type(value) is str and len(value) < SHORT else value
 
 
 def schema_of(space: Space) -> pd.DataFrame:

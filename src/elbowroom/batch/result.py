@@ -7,16 +7,20 @@ from dataclasses import replace
 from functools import cached_property
 from io import BytesIO, StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Final, overload
 
 import pandas as pd
 
-from elbowroom.batch.record import ERROR, NOT_ASKED, batch_columns, line_of, table_of
+from elbowroom.batch.record import ERROR, NOT_ASKED, line_of, table_of
+from elbowroom.batch.rows import table_of_rows
 from elbowroom.batch.store import Store
 from elbowroom.disk import write_whole
 from elbowroom.errors import InputError
+from elbowroom.problem import Box
+from elbowroom.problem.reader import Reader
 from elbowroom.problem.space import Space
 from elbowroom.result import NoRegion, Region
+from elbowroom.result.question_json import space_in
 from elbowroom.result.schema import read_answer
 
 if TYPE_CHECKING:
@@ -24,6 +28,7 @@ if TYPE_CHECKING:
 
     from elbowroom.batch.audit import Audit
     from elbowroom.batch.question import BatchQuestion
+    from elbowroom.batch.runner import OnBatchProgress
     from elbowroom.explainer import Explainer
 
 
@@ -56,7 +61,7 @@ class Answers(Sequence["Region | NoRegion | None"]):
 class BatchResult:
     """One row in, one row out, in order: ``frame``, and the exact answers behind it as ``regions``.
 
-    ``interrupted`` says that Ctrl-C or the limit for the whole batch ended it before every row was asked: those have the
+    Where Ctrl-C (``interrupted``) or the limit for the whole batch ended it before every row was asked, the others have the
     status NOT_ASKED, and the same call with the same store goes on with them.
     """
 
@@ -67,11 +72,20 @@ class BatchResult:
         index: pd.Index,
         seconds: float,
         interrupted: bool,
-        asked: tuple[Explainer, pd.DataFrame, BatchQuestion, int] | None = None,
+        asked: tuple[Explainer, pd.DataFrame, BatchQuestion, int] | pd.DataFrame,
     ) -> None:
         self._store, self._space, self._index = store, space, index
         self.seconds, self.interrupted = seconds, interrupted
-        self._asked = asked  # None: read from a store, without the model
+        self._asked = asked  # the table alone: read from a store, without the model
+
+    @classmethod
+    def from_store(cls, path: str | Path) -> BatchResult:
+        """A batch that was kept in a file, without its model; nothing is written. Its index is text."""
+        store = Store(path, reading=True)
+        question = store.question
+        asked = table_of_rows(store.rows(), [str(name) for name in question["columns"]])
+        space = space_in(Reader(question["space"], "space", str(path)))
+        return cls(store, space, asked.index, 0.0, False, asked)
 
     def __len__(self) -> int:
         return len(self._index)
@@ -89,14 +103,18 @@ class BatchResult:
     def frame(self) -> pd.DataFrame:
         """The flat table: status, distance, lower_bound, gap, changes, centre, ends and has_to_change of every column,
         sentence, seconds and error."""
-        columns = batch_columns(self._space)
-        lines = [line_of(record, columns) for record in self._store.records(range(len(self)), answers=False)]
-        return table_of(lines, self._space, self._index)
+        records = self._store.records(range(len(self)), answers=False)
+        return table_of(map(line_of, records), self._space, self._index)
 
     @cached_property
     def regions(self) -> Answers:
         """The answers, `Region` or `NoRegion`, read when they are asked for."""
         return Answers(self._store, len(self))
+
+    @property
+    def is_complete(self) -> bool:
+        """Was every row asked?"""
+        return not (self.frame["status"] == NOT_ASKED).any()
 
     def summary(self) -> pd.DataFrame:
         """How many rows ended how, with the quantiles of their distances, changes and seconds."""
@@ -156,16 +174,23 @@ class BatchResult:
         write_whole(path, parquet_of(self.frame))
 
     # ---- further questions ------------------------------------------------------------------------------------------
-    def audit(self, groups: object = None, *, radii: Sequence[float] = (), sigma: float | None = None) -> Audit:
+    def audit(
+        self,
+        groups: object = None,
+        *,
+        radii: Sequence[float] = (),
+        sigma: float | None = None,
+        on_progress: OnBatchProgress | None = None,
+    ) -> Audit:
         """Who has no recourse at all (proven), who is out of time, what recourse costs by group with 95 % intervals, which
         columns carry it. ``groups`` is a column of the table, a Series or a list. With ``radii``: what more room would
         cost; with ``sigma``: how many plain counterfactuals would not survive a Gaussian slip."""
         from elbowroom.batch.audit import audit
 
-        return audit(self, groups, radii=radii, sigma=sigma)
+        return audit(self, groups, radii=radii, sigma=sigma, on_progress=on_progress)
 
     def _with_model(self) -> tuple[Explainer, pd.DataFrame, BatchQuestion, int]:
-        if self._asked is None:
+        if isinstance(self._asked, pd.DataFrame):
             raise InputError("this batch was read from a store, without its model; ask it with explain_many and store=")
         return self._asked
 
@@ -176,29 +201,49 @@ class BatchResult:
     @property
     def asked(self) -> pd.DataFrame:
         """The table that was asked about."""
-        return self._with_model()[1]
+        return self._asked if isinstance(self._asked, pd.DataFrame) else self._asked[1]
 
-    def again(self, radius: float) -> BatchResult:
-        """The same question about the same rows with another scalar radius."""
+    @property
+    def n_jobs(self) -> int:
+        return self._with_model()[3]
+
+    def again(self, radius: float, on_progress: OnBatchProgress | None = None) -> BatchResult:
+        """The same question about the same rows with another scalar radius, in units of the scales."""
         from elbowroom.batch.ask import explain_many
 
         explainer, frame, question, n_jobs = self._with_model()
-        kind: Any = type(question.room)
-        room = kind(radius, categories=question.room.categories)
-        return explain_many(explainer, frame, replace(question, room=room), n_jobs=n_jobs)
+        ends = {"low": None, "high": None} if isinstance(question.room, Box) else {}
+        asked = replace(question, room=replace(question.room, radius=radius, **ends))  # type: ignore[type-var]
+        return explain_many(explainer, frame, asked, n_jobs=n_jobs, on_progress=on_progress)
+
+
+# Programs that open CSV files take a text that begins so for a formula, and run it.
+FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 
 
 def csv_of(frame: pd.DataFrame) -> str:
-    """A table with its index as the text of a CSV file."""
+    """A table with its index as the text of a CSV file. Text that a spreadsheet would run as a formula gets an apostrophe
+    in front; Parquet keeps every text as it is."""
+    unnamed = frame.index.nlevels == 1 and frame.index.name is None
+    safe = frame.reset_index(names="index" if unnamed else None, allow_duplicates=True)
+    for j, kind in enumerate(safe.dtypes):
+        if not pd.api.types.is_numeric_dtype(kind):
+            safe.isetitem(j, [_harmless(value) for value in safe.iloc[:, j]])
     content = StringIO()
-    frame.to_csv(content, index_label="index" if frame.index.name is None else None)
+    safe.set_axis([_harmless(str(name)) for name in safe.columns], axis=1).to_csv(content, index=False)
     return content.getvalue()
+
+
+def _harmless(value: Any) -> Any:
+    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
 
 
 def parquet_of(frame: pd.DataFrame) -> bytes:
     content = BytesIO()
     try:
         frame.to_parquet(content)
+    except UnicodeError as error:
+        raise InputError(f"Parquet holds no such text ({error}); write a CSV file") from None
     except ImportError:
         raise InputError("Parquet needs pyarrow: pip install pyarrow; or write a CSV file") from None
     return content.getvalue()

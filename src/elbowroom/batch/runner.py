@@ -1,9 +1,9 @@
 """A batch from its first row to its last.
 
 Rows are handed out in small chunks, through joblib, and every chunk is committed to the store when it comes back. The
-explainer travels as one array of bytes: joblib shares such an array between local processes and sends it to each
-machine of a cluster once; every process unpacks it once. A worker that dies takes the rows it had with it: those are
-asked again, each alone, and a row that ends its worker a second time is reported with that error.
+explainer travels as one array of bytes: local processes read it from one file, joblib sends it to each machine of a
+cluster once; every process unpacks it once. A worker that dies takes the rows it had with it: those are asked again,
+each alone, and a row that ends its worker a second time is reported with that error.
 
 With a limit for the whole batch, every row is first asked with a share of it that leaves time over; what remains goes
 to the rows that are not proven, so that each has a certified answer before any gets a long proof.
@@ -11,32 +11,33 @@ to the rows that are not proven, so that each has a certified answer before any 
 
 from __future__ import annotations
 
-import hashlib
-import pickle
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-import numpy as np
 import pandas as pd
 
+from elbowroom.batch.parcel import Parcel, work
 from elbowroom.batch.question import BatchQuestion
-from elbowroom.batch.record import Record, ask, failed
+from elbowroom.batch.record import ERROR, LOST, Record, ask, failed
 from elbowroom.batch.store import Store
-from elbowroom.errors import InputError
 
 if TYPE_CHECKING:
     from elbowroom.explainer import Explainer
 
 MOST_IN_CHUNK: Final = 16  # rows: what a killed process loses at most
 CHUNKS_PER_WORKER: Final = 8  # so that the last ones end together
+MOST_PER_CORE: Final = 4  # processes on this machine; more would only take each other's time and memory
 FIRST_SHARE: Final = 0.5  # of a limit for the whole batch: for the first answer of every row
+MORE: Final = 4.0  # times the seconds that a row had, when it is asked again
+LEAST: Final = 0.01  # seconds for a row that is asked again
+LONG: Final = 0.05  # seconds: rows that may take longer are handed out one by one where the whole batch has a limit
+UNPROVEN: Final = ("CERTIFIED", "UNKNOWN")
 DIED: Final = (
     "the process that searched this row ended twice (killed, or out of memory); ask it alone with a shorter time limit"
 )
-_EXPLAINERS: dict[str, Any] = {}  # of this process: unpacked once
 
 OnBatchProgress: TypeAlias = "Callable[[BatchProgress], None]"
 
@@ -45,53 +46,20 @@ OnBatchProgress: TypeAlias = "Callable[[BatchProgress], None]"
 class BatchProgress:
     """How far a batch is."""
 
-    done: int
+    done: int  # rows that have an answer, those of earlier runs on the same store included
     total: int
-    counts: dict[str, int]  # by status
-    seconds: float
+    counts: dict[str, int]  # of them, by status
+    seconds: float  # of this run
+    before: int = 0  # rows that had an answer when this run began
 
     @property
     def rate(self) -> float:
-        """Rows per second."""
-        return self.done / self.seconds if self.seconds > 0 else 0.0
+        """Rows per second of this run."""
+        return (self.done - self.before) / self.seconds if self.seconds > 0 else 0.0
 
     @property
     def seconds_left(self) -> float:
         return (self.total - self.done) / self.rate if self.rate > 0 else float("inf")
-
-
-@dataclass(frozen=True, eq=False)
-class Parcel:
-    """An explainer on its way to other processes."""
-
-    data: np.ndarray
-    digest: str
-
-    @classmethod
-    def of(cls, explainer: Explainer) -> Parcel:
-        try:
-            data = pickle.dumps(explainer, protocol=5)
-        except Exception as error:  # an own class inside the model, a lambda in a pipeline
-            from joblib.externals import cloudpickle
-
-            try:
-                data = cloudpickle.dumps(explainer, protocol=5)
-            except Exception:
-                raise InputError(
-                    f"n_jobs: the model cannot be sent to other processes ({type(error).__name__}: {error}); use n_jobs=1"
-                ) from None
-        return cls(np.frombuffer(data, dtype=np.uint8), hashlib.sha256(data).hexdigest())
-
-
-def _work(
-    data: np.ndarray, digest: str, question: BatchQuestion, positions: list[int], rows: pd.DataFrame
-) -> list[Record]:
-    """One chunk, in a worker."""
-    explainer = _EXPLAINERS.get(digest)
-    if explainer is None:
-        _EXPLAINERS.clear()  # a worker serves one batch at a time
-        explainer = _EXPLAINERS[digest] = pickle.loads(data.tobytes())
-    return [ask(explainer, question, position, rows.iloc[[i]]) for i, position in enumerate(positions)]
 
 
 @dataclass(eq=False)
@@ -109,121 +77,157 @@ class Run:
     interrupted: bool = False
 
     def __post_init__(self) -> None:
+        self.known: dict[int, tuple[str, float]] = {}  # of every row that has an answer: status, and the time it had
         self.counts: dict[str, int] = {}
-        self.before = len(self.store.statuses())  # answered by an earlier run
+        for position, found in self.store.statuses().items():
+            self._count(position, *found)
+        self.before = len(self.known)
 
     def run(self) -> None:
+        """Ask what is open."""
         try:
             if self.total_limit is None:
-                self._answer(self._open_rows(self.question.time_limit), self.question)
+                self._answer(self._open_rows(self.question.time_limit), partial(_always, self.question))
             else:
-                self._within(self.total_limit)
+                self._within()
         except KeyboardInterrupt:
             self.interrupted = True
 
     # ---- which rows, with how much time -----------------------------------------------------------------------------
     def _open_rows(self, limit: float) -> list[int]:
-        """Rows without an answer, and those that are not proven and had less time than this."""
-        known = self.store.statuses()
-        unproven = ("CERTIFIED", "UNKNOWN")
-        return [
-            position
-            for position in range(len(self.frame))
-            if position not in known or (known[position][0] in unproven and known[position][1] < limit)
-        ]
+        """Rows without an answer, and those that are not proven, or lost with their process, and had less time."""
+        return [position for position in range(len(self.frame)) if self._is_open(position, limit)]
+
+    def _is_open(self, position: int, limit: float) -> bool:
+        status, had = self.known.get(position, ("", LOST))
+        return had == LOST or (status in UNPROVEN and had < limit)
 
     @property
     def _left(self) -> float:
         assert self.total_limit is not None
         return self.total_limit - (time.perf_counter() - self.start)
 
-    def _within(self, total: float) -> None:
-        """First an answer for every row, then proofs: the time that is left is shared out anew until none is."""
-        known = self.store.statuses()
-        fresh = [position for position in range(len(self.frame)) if position not in known]
-        if fresh:
-            share = FIRST_SHARE * total * self._workers / len(fresh)
-            self._answer(fresh, self.question.within(min(share, self.question.time_limit)))
+    def _within(self) -> None:
+        """First an answer for every row, then proofs: the time that is left is shared out anew until none is.
+
+        With L seconds left for n rows on w workers, the next one gets L w / (2 n): rows that need less leave more for the
+        others, and when all have been asked something is left for proofs.
+        """
+        most = self.question.time_limit
+        fresh = [position for position in range(len(self.frame)) if position not in self.known]
+        self._answer(
+            fresh,
+            lambda rows: self.question.within(min(most, FIRST_SHARE * max(0.0, self._left) * self._workers / rows)),
+        )
         while self._left > 0.0:
-            known = self.store.statuses()
-            open_rows = [p for p, (status, limit) in known.items() if status in ("CERTIFIED", "UNKNOWN")]
-            open_rows = [p for p in open_rows if known[p][1] < self.question.time_limit]
+            open_rows = [p for p in self._open_rows(most) if self.known[p][0] != ERROR]
             if not open_rows:
                 return
-            share = min(self._left * self._workers / len(open_rows), self.question.time_limit)
-            shortest = min(known[p][1] for p in open_rows)
+            unknown = [p for p in open_rows if self.known[p][0] == "UNKNOWN"]
+            open_rows = unknown or open_rows
+            share = min(self._left * self._workers / len(open_rows), most)
+            shortest = min(self.known[p][1] for p in open_rows)
+            longer = min(max(MORE * shortest, LEAST), most, self._left)
+            if unknown:  # a first answer for them comes before any proof, but some may have none to be found
+                share = min(share, longer)
             if share <= 1.5 * shortest:  # hardly more than they had: all of it to as many rows as that allows
-                share = min(4.0 * shortest, self.question.time_limit, self._left)
-                open_rows = open_rows[: max(1, int(self._left * self._workers / share))]
-            self._answer(open_rows, self.question.within(share))
+                share = longer
+                open_rows = open_rows[: max(1, int(self._left * self._workers / max(share, LEAST)))]
+            if share <= shortest:
+                return  # the limit of a row, or the end of the batch, allows no more than they had
+            self._answer(open_rows, partial(_always, self.question.within(share)))
 
-    @property
+    @cached_property
     def _workers(self) -> int:
+        """How many rows are worked at; on this machine no more processes than are of use."""
         if self.n_jobs == 1:
             return 1
-        from joblib import effective_n_jobs
+        from joblib import cpu_count, effective_n_jobs
 
-        return max(1, int(effective_n_jobs(self.n_jobs)))
+        wanted = max(1, int(effective_n_jobs(self.n_jobs)))
+        wanted = min(wanted, max(1, len(self.frame)))
+        return min(wanted, MOST_PER_CORE * int(cpu_count())) if self._is_local else wanted
+
+    @cached_property
+    def _is_local(self) -> bool:
+        """Are the processes on this machine, so that they can read its files?"""
+        from joblib.parallel import get_active_backend
+
+        return type(get_active_backend()[0]).__name__ in ("LokyBackend", "MultiprocessingBackend", "ThreadingBackend")
 
     # ---- asking -----------------------------------------------------------------------------------------------------
-    def _answer(self, positions: Sequence[int], question: BatchQuestion) -> None:
-        known = set(self.store.statuses())
+    def _answer(self, positions: Sequence[int], asking: Callable[[int], BatchQuestion]) -> None:
+        """Ask about these rows; ``asking`` says with how much time, given the number of rows that wait."""
+        if not positions:
+            return
 
         def is_wanted(position: int) -> bool:
             """Not answered meanwhile by another process that shares the store."""
-            return position in known or not self.store.answered(position)
+            found = None if position in self.known else self.store.answered(position)
+            if found is not None:
+                self._count(position, *found)
+            return found is None
 
         if self.n_jobs == 1:
-            for position in positions:
+            for place, position in enumerate(positions):
                 if self._is_over:
                     return
                 if is_wanted(position):
+                    question = asking(len(positions) - place)
                     self._keep([ask(self.explainer, question, position, self.frame.iloc[[position]])])
             return
-        chunks = self._chunks(positions)
-        while chunks and not self._is_over:
-            wanted = ([p for p in chunk if is_wanted(p)] for chunk in chunks)
-            suspects, begun = self._in_parallel(wanted, question)
-            chunks = chunks[begun:]
-            for position in suspects:  # each alone, so that whoever ends its worker is known
-                if self._in_parallel(iter([[position]]), question)[0]:
-                    self._keep([failed(position, DIED)])
+        with Parcel.of(self.explainer, as_file=self._is_local) as parcel:
+            chunks = self._chunks(positions, asking(len(positions)))
+            while chunks and not self._is_over:
+                wanted = ([p for p in chunk if is_wanted(p)] for chunk in chunks)
+                suspects, begun = self._in_parallel(parcel, wanted, len(positions), asking)
+                chunks = chunks[begun:]
+                for position in suspects:  # each alone, so that whoever ends its worker is known
+                    if self._in_parallel(parcel, iter([[position]]), 1, asking)[0]:
+                        self._keep([failed(position, DIED, limit=LOST)])
 
     @property
     def _is_over(self) -> bool:
         return self.total_limit is not None and self._left <= 0.0
 
-    def _chunks(self, positions: Sequence[int]) -> list[list[int]]:
+    def _chunks(self, positions: Sequence[int], question: BatchQuestion) -> list[list[int]]:
         size = min(MOST_IN_CHUNK, max(1, len(positions) // (CHUNKS_PER_WORKER * self._workers)))
+        if self.total_limit is not None and question.time_limit > LONG:
+            size = 1  # what was handed out cannot be called back when the time is over
         return [list(positions[i : i + size]) for i in range(0, len(positions), size)]
 
-    @cached_property
-    def _parcel(self) -> Parcel:
-        return Parcel.of(self.explainer)
-
-    def _in_parallel(self, chunks: Iterator[list[int]], question: BatchQuestion) -> tuple[list[int], int]:
+    def _in_parallel(
+        self, parcel: Parcel, chunks: Iterator[list[int]], waiting: int, asking: Callable[[int], BatchQuestion]
+    ) -> tuple[list[int], int]:
         """Ask about chunks: the rows that were lost with a worker, and how many chunks were begun."""
         from joblib import delayed
 
-        parcel = self._parcel
         begun: list[list[int]] = []
         done: set[int] = set()
 
         def tasks() -> Iterator[Any]:
+            left = waiting
             for chunk in chunks:
                 if self._is_over:
                     return
                 begun.append(chunk)
                 if chunk:
-                    yield delayed(_work)(parcel.data, parcel.digest, question, chunk, self.frame.iloc[chunk])
+                    question = asking(max(1, left))
+                    yield delayed(work)(parcel.data, parcel.digest, question, chunk, self.frame.iloc[chunk])
+                left -= len(chunk)
 
-        try:
-            for records in self._results(tasks()):
-                self._keep(records)
-                done.update(record.position for record in records)
-        except Exception as error:
-            if not _lost_a_worker(error):
-                raise
+        results = self._results(tasks())
+        while True:
+            try:
+                records = next(results, None)
+            except Exception as error:
+                if not _lost_a_worker(error):
+                    raise
+                break
+            if records is None:
+                break
+            self._keep(records)
+            done.update(record.position for record in records)
         return [position for chunk in begun for position in chunk if position not in done], len(begun)
 
     def _results(self, tasks: Iterator[Any]) -> Iterator[list[Record]]:
@@ -232,17 +236,29 @@ class Run:
         from joblib.parallel import get_active_backend
 
         if getattr(get_active_backend()[0], "supports_return_generator", False):
-            yield from Parallel(n_jobs=self.n_jobs, batch_size=1, return_as="generator_unordered")(tasks)
+            yield from Parallel(n_jobs=self._workers, batch_size=1, return_as="generator_unordered")(tasks)
         else:
-            yield from Parallel(n_jobs=self.n_jobs, batch_size=1)(tasks)
+            yield from Parallel(n_jobs=self._workers, batch_size=1)(tasks)
 
     def _keep(self, records: Sequence[Record]) -> None:
         self.store.keep(records)
         for record in records:
-            self.counts[record.status] = self.counts.get(record.status, 0) + 1
+            self._count(record.position, record.status, record.limit)
         if self.on_progress is not None:
-            done = min(self.before + sum(self.counts.values()), len(self.frame))
-            self.on_progress(BatchProgress(done, len(self.frame), dict(self.counts), time.perf_counter() - self.start))
+            counts = {status: count for status, count in self.counts.items() if count}
+            seconds = time.perf_counter() - self.start
+            self.on_progress(BatchProgress(len(self.known), len(self.frame), counts, seconds, self.before))
+
+    def _count(self, position: int, status: str, limit: float) -> None:
+        if position in self.known:
+            self.counts[self.known[position][0]] -= 1
+        self.known[position] = status, limit
+        self.counts[status] = self.counts.get(status, 0) + 1
+
+
+def _always(question: BatchQuestion, waiting: int) -> BatchQuestion:
+    """The same time for each row, however many wait."""
+    return question
 
 
 def _lost_a_worker(error: BaseException) -> bool:

@@ -93,6 +93,11 @@ class Explainer(Many, Several, WhyNone):
         """What classes are called in words."""
         return self._opened.labels
 
+    @property
+    def versions(self) -> dict[str, str]:
+        """Of elbowroom, Python, numpy and the libraries that the model comes from."""
+        return dict(self._versions)
+
     def predict(self, rows: Floats | pd.DataFrame) -> npt.NDArray[Any]:
         """Labels (values of a regressor) from the original model object, for a table or for float rows in the order of the space."""
         if isinstance(rows, pd.DataFrame):

@@ -33,7 +33,7 @@ class Many:
         n_jobs: int = 1,
         total_limit: float | None = None,
         store: str | Path | None = None,
-        on_progress: OnBatchProgress | None = None,
+        on_progress: OnBatchProgress | bool | None = None,
     ) -> BatchResult:
         """One row in, one row out, in order, with the index of the frame.
 
@@ -41,7 +41,8 @@ class Many:
         take what is left. ``n_jobs`` processes work through joblib; under ``joblib.parallel_config(backend="dask")``
         (or "ray", "spark") the same call runs on that cluster. ``store`` is a file that keeps every answer when it is
         found: the same call goes on where an earlier one ended, however that ended. A row that cannot be asked becomes
-        a row with its error. Ctrl-C ends the batch and returns what there is.
+        a row with its error. Ctrl-C ends the batch and returns what there is. ``on_progress=True`` shows how far it is, on
+        a terminal and in a notebook; a function is told by a `BatchProgress`.
         """
         from elbowroom.batch.ask import explain_many
         from elbowroom.batch.question import BatchQuestion

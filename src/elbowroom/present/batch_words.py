@@ -1,26 +1,19 @@
-"""A batch on the command line: what came of it, and every answer of a store proven again."""
+"""A batch on the command line: what came of it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Final
 
 from elbowroom.batch.audit import Audit
 from elbowroom.batch.result import BatchResult, csv_of, parquet_of
-from elbowroom.batch.runner import BatchProgress
-from elbowroom.batch.store import Store
 from elbowroom.errors import InputError
-from elbowroom.explainer import Explainer
-from elbowroom.present.checking import check_answer
-from elbowroom.present.endings import Exit
-from elbowroom.present.files import load_model_file
-from elbowroom.present.findings import Outcome
-from elbowroom.present.numbers import about, percent
+from elbowroom.present.numbers import about
 from elbowroom.present.screen import Column, Screen
-from elbowroom.result import NoRegion
-from elbowroom.result.schema import read_answer
 
-MEANING = {
+MOST_ERRORS: Final = 5  # rows with errors that are shown
+MEANING: Final = {
     "OPTIMAL": "certified, proven closest",
     "CERTIFIED": "certified, a closer one may exist",
     "NONE_EXISTS": "proven: no region exists",
@@ -30,8 +23,16 @@ MEANING = {
 }
 
 
-def told(screen: Screen, found: BatchResult, quiet: bool) -> None:
-    """How the rows ended, and the columns that have to change most often."""
+def told(screen: Screen, found: BatchResult, *, quiet: bool, as_json: bool, each: bool) -> None:
+    """How the rows ended, and the columns that have to change most often; with ``each``, every row's sentence before."""
+    if as_json:
+        screen.json(found.frame.to_json(orient="table", index=True, double_precision=15))
+        return
+    if each:
+        lines = found.frame[["sentence", "error"]]
+        for label, sentence, error in lines.itertuples(name=None):
+            screen.line(f"row {label}: {sentence or error or MEANING['NOT_ASKED']}")
+        screen.blank()
     summary = found.summary()
     screen.table(
         [
@@ -52,17 +53,17 @@ def told(screen: Screen, found: BatchResult, quiet: bool) -> None:
     )
     if quiet:
         return
-    used = found.levers()
-    most = [f"{name} ({count:,})" for name, count in used.head(5).items() if count]
+    most = [f"{name} ({count:,})" for name, count in found.levers().head(5).items() if count]
     if most:
         screen.line(f"Most often to change: {', '.join(most)}.")
     wrong = found.frame["error"].dropna()
-    for label, error in wrong.head(5).items():
+    for label, error in () if each else wrong.head(MOST_ERRORS).items():
         screen.line(f"row {label}: {error}")
-    if len(wrong) > 5:
-        screen.line(f"... and {len(wrong) - 5:,} more rows with errors; the table has them all.")
-    if found.interrupted:
-        screen.line("Interrupted; with --store the same command goes on where it ended.")
+    if len(wrong) > MOST_ERRORS and not each:
+        screen.line(f"... and {len(wrong) - MOST_ERRORS:,} more rows with errors; the table has them all.")
+    if not found.is_complete:
+        why = "Interrupted" if found.interrupted else "The time for all rows is over"
+        screen.line(f"{why}; with --store the same command goes on where it ended.")
 
 
 def audit_told(screen: Screen, report: Audit) -> None:
@@ -74,7 +75,9 @@ def audit_told(screen: Screen, report: Audit) -> None:
             [
                 str(name),
                 f"{int(line['rows']):,}",
-                f"{int(line['has_recourse']):,} ({percent(line['share'])})" if line["share"] == line["share"] else "0",
+                f"{int(line['has_recourse']):,} ({100.0 * line['share']:.1f} %)"
+                if line["share"] == line["share"]
+                else "0",
                 f"{int(line['no_recourse_proven']):,}",
                 f"{int(line['out_of_time']):,}",
                 "" if line["median_cost"] != line["median_cost"] else about(float(line["median_cost"]), 4),
@@ -82,56 +85,30 @@ def audit_told(screen: Screen, report: Audit) -> None:
             ]
         )
     screen.table([Column(head, "left" if head == "group" else "right") for head in heads], lines)
+    for title, part in (
+        ("What more room costs:", report.rooms),
+        ("Slips (lost: less than 95 % keep the outcome):", report.slips),
+    ):
+        if part is not None:
+            screen.blank()
+            screen.line(title)
+            flat = part.reset_index() if part.index.name else part
+            screen.table(
+                [Column(str(name).replace("_", " "), "right") for name in flat.columns],
+                [
+                    [value if isinstance(value, str) else f"{value:.4g}" for value in line]
+                    for line in flat.to_numpy(object)
+                ],
+            )
 
 
-def table_writer(path: Path) -> Callable[[BatchResult], str | bytes]:
-    """How a table is written into a file of this name."""
+def written(path: Path | None) -> Callable[[BatchResult], str | bytes] | None:
+    """How a table is written into a file of this name; None: it is not asked for."""
+    if path is None:
+        return None
     form = path.suffix.lower()
     if form == ".csv":
         return lambda found: csv_of(found.frame)
     if form == ".parquet":
         return lambda found: parquet_of(found.frame)
     raise InputError(f"--out {str(path)!r}: use a name that ends in .csv or .parquet")
-
-
-def store_checked(
-    screen: Screen,
-    path: Path,
-    model_path: Path,
-    trust_pickle: bool,
-    any_model: bool,
-    time_limit: float,
-    on_progress: Callable[[BatchProgress], None],
-) -> Exit:
-    """Judge every answer again; the first that does not hold is shown with its reasons."""
-    if not path.exists():
-        raise InputError(f"{path}: there is no such file")
-    counts = dict.fromkeys(Outcome, 0)
-    errors = 0
-    with Store(path) as store:
-        labels = store.labels()
-        model, digest = load_model_file(model_path, trust_pickle)
-        explainer: Explainer | None = None
-        for done, (label, record) in enumerate(zip(labels, store.records(range(len(labels))), strict=True), start=1):
-            if record is None or record.answer is None:
-                errors += 1
-                continue
-            answer = read_answer(record.answer)
-            explainer = explainer or Explainer(model, answer.space)
-            report = check_answer(
-                answer, explainer, digest, model_path, any_model, 0.0 if isinstance(answer, NoRegion) else time_limit
-            )
-            counts[report.outcome] += 1
-            if report.outcome is Outcome.REFUTED:
-                screen.line(f"row {label}: {report.conclusion}")
-                for finding in report.findings:
-                    if finding.good is False:
-                        screen.line(f"  {finding.what}")
-            on_progress(BatchProgress(done, len(labels), {}, 0.0))
-    screen.line(
-        f"{counts[Outcome.VALID]:,} regions hold, {counts[Outcome.REFUTED]:,} are refuted, {counts[Outcome.UNDECIDED]:,} undecided; "
-        f"{counts[Outcome.NOT_CHECKED]:,} answers without a region and {errors:,} rows without an answer are not checked."
-    )
-    if counts[Outcome.REFUTED]:
-        return Exit.REFUTED
-    return Exit.UNKNOWN if counts[Outcome.UNDECIDED] else Exit.REGION

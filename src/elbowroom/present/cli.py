@@ -14,6 +14,7 @@ import typer
 
 from elbowroom.errors import InputError
 from elbowroom.present import cli_batch, screen, sink
+from elbowroom.present.check_command import check
 from elbowroom.present.endings import Exit
 from elbowroom.present.guard import code_of, guarded
 from elbowroom.present.menu_command import menu
@@ -38,6 +39,7 @@ from elbowroom.present.options import (
     NormName,
     OnColumns,
     OneHot,
+    OneRow,
     OnName,
     PreferFew,
     Probability,
@@ -50,6 +52,7 @@ from elbowroom.present.options import (
     Scale,
     ScaleName,
     Seed,
+    SeveralRows,
     TimeLimit,
     TrustPickle,
     WantedClass,
@@ -105,7 +108,8 @@ def demo(
 def explain(
     model: ModelFile,
     data: DataFile,
-    row: Row,
+    row: OneRow = None,
+    rows: SeveralRows = None,
     target: WantedClass = None,
     probability: Probability = None,
     value_at_least: LeastValue = None,
@@ -140,7 +144,16 @@ def explain(
     force: Force = False,
     why_not: WhyNone = True,
 ) -> None:
-    """The closest region in which the model predicts another class, or wanted values."""
+    """The closest region in which the model predicts another class, or wanted values; for several rows with --rows."""
+    cli_batch.check_rows(row, rows, single=widen or prefer_few is not None)
+    if row is None:
+        cli_batch.batch(
+            model, data, rows or "", target, probability, value_at_least, value_at_most, radius, room, categories, on, distance,
+            immutable, increasing, decreasing, integer, one_hot, at_most, rule, scale, bounds, label, method, time_limit,
+            seed=seed, trust_pickle=trust_pickle, out=output, html=html, as_json=as_json, quiet=quiet, large_table=large_table,
+            reference=reference, force=force, each=True,
+        )  # fmt: skip
+        return
     files = outputs(
         {"--output": (output, Kind.REGION), "--html": (html, Kind.PAGE)},
         {"MODEL": model, "DATA": data} | ({} if reference is None else {"--reference": reference}),
@@ -167,55 +180,15 @@ def explain(
             question.row, room=space_room, target=wanted, distance=distance.value, rules=questions.parse_rules(at_most, rule, question.explainer.space),
             time_limit=time_limit, method=method, seed=seed, on_progress=progress, prefer_few=prefer_few,
         )  # fmt: skip
-    with_why = why_not and not (quiet or as_json)
     deliver(
-        screen.stdout(),
-        question.of_file(answer),
-        files,
-        time_limit,
-        widen=widen,
-        as_json=as_json,
-        quiet=quiet,
-        with_why=with_why,
-    )
+        screen.stdout(), question.of_file(answer), files, time_limit, widen=widen, as_json=as_json, quiet=quiet,
+        with_why=why_not and not (quiet or as_json),
+    )  # fmt: skip
     raise typer.Exit(code_of(answer))
 
 
 app.command()(menu)
-
-
-@app.command()
-@guarded
-def check(
-    region: Annotated[Path, typer.Argument(metavar="REGION", help="An answer written by --output or to_json.")],
-    model: ModelFile,
-    any_model: Annotated[
-        bool, typer.Option("--any-model", help="Accept a model other than the certified one (for example retrained).")
-    ] = False,
-    time_limit: TimeLimit = 60.0,
-    trust_pickle: TrustPickle = False,
-    as_json: AsJson = False,
-    no_cache: Annotated[
-        bool, typer.Option("--no-cache", help="Judge without compiled code: slower, but nothing kept on disk is run.")
-    ] = False,
-) -> None:
-    """Prove a saved region again, from scratch. Exit 0: it holds; 5: it does not (refuted, or another model); 4: undecided;
-    6: the file has no region, and only a new search could prove that."""
-    if no_cache:
-        from elbowroom.kernels.plain import without_compiled_code
-
-        without_compiled_code()
-    from elbowroom.present.checking import check_region
-
-    report = check_region(region, model, trust_pickle, any_model, time_limit)
-    shown = screen.stdout()
-    if as_json:
-        shown.json(report.as_json())
-    else:
-        for line in report.lines():
-            shown.line(*line, wrap=False)
-    codes = {"valid": Exit.REGION, "refuted": Exit.REFUTED, "undecided": Exit.UNKNOWN, "not checked": Exit.NOT_CHECKED}
-    raise typer.Exit(codes[report.outcome.value])
+app.command()(check)
 
 
 @app.command()

@@ -1,14 +1,14 @@
-"""The commands for whole tables: ``elbowroom batch``, ``audit`` and ``check-store``.
+"""The commands for whole tables: ``elbowroom batch`` and ``audit``; ``explain --rows`` comes here, too.
 
-Exit codes: 0 every row was asked (or every answer of a store holds), 5 an answer of a store does not hold, 4 one could
-not be decided, 130 interrupted: the store keeps every answer up to then, and the same command goes on.
+Exit codes: 0 every row was asked, 4 the limit for all rows ended it before that, 130 interrupted: the store keeps every
+answer up to then, and the same command goes on.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -19,6 +19,7 @@ from elbowroom.present.options import (
     AsJson,
     Bounds,
     BoundsName,
+    Categories,
     Closest,
     DataFile,
     Decreasing,
@@ -33,7 +34,9 @@ from elbowroom.present.options import (
     MostChanges,
     MostValue,
     NormName,
+    OnColumns,
     OneHot,
+    OnName,
     Probability,
     Quiet,
     Reference,
@@ -47,6 +50,9 @@ from elbowroom.present.options import (
 )
 from elbowroom.present.outputs import Kind, outputs
 
+if TYPE_CHECKING:
+    from elbowroom.batch import BatchResult
+
 Rows = Annotated[str, typer.Option("--rows", help="Which rows of DATA: all, 0:50, or 3,7,12; the first is 0.")]
 Jobs = Annotated[int, typer.Option("--jobs", help="Processes at work; -1: one per core.")]
 StoreFile = Annotated[
@@ -54,6 +60,12 @@ StoreFile = Annotated[
     typer.Option("--store", help="Keep every answer in this file; the same command goes on where it ended."),
 ]
 PerRow = Annotated[float, typer.Option("--time-limit", help="Seconds for each row.", min=0.0)]
+Resume = Annotated[
+    bool,
+    typer.Option(
+        "--resume/--no-resume", help="Go on with what the store holds; --no-resume refuses a store that is there."
+    ),
+]
 InAll = Annotated[float | None, typer.Option("--total-limit", help="Seconds for all rows together.", min=0.0)]
 Radii = Annotated[
     list[str] | None, typer.Option("--radius", help="0.05 (in units of --scale), or NAME=2000 in raw units, repeated.")
@@ -64,7 +76,6 @@ def register(app: typer.Typer, guarded: Callable[[Any], Any]) -> None:
     """Hang the commands into the program."""
     app.command("batch")(guarded(batch))
     app.command("audit")(guarded(audit))
-    app.command("check-store")(guarded(check_store))
 
 
 def batch(
@@ -77,6 +88,8 @@ def batch(
     value_at_most: MostValue = None,
     radius: Radii = None,
     room: Annotated[RoomName, typer.Option(help="Shape of the room around the answer.")] = RoomName.BOX,
+    categories: Categories = None,
+    on: OnColumns = OnName.ALL,
     distance: Closest = NormName.L1,
     immutable: Immutable = None,
     increasing: Increasing = None,
@@ -93,6 +106,7 @@ def batch(
     total_limit: InAll = None,
     jobs: Jobs = 1,
     store: StoreFile = None,
+    resume: Resume = True,
     seed: Seed = 0,
     trust_pickle: TrustPickle = False,
     out: Annotated[Path | None, typer.Option("--out", help="Write the answers as a table: .csv or .parquet.")] = None,
@@ -102,38 +116,39 @@ def batch(
     large_table: LargeTable = False,
     reference: Reference = None,
     force: Force = False,
+    each: Annotated[bool, typer.Option("--each", help="Also print the sentence of every row.")] = False,
 ) -> None:
-    """The closest region for every row of a table. Exit 0: every row was asked; 130: interrupted, and --store keeps what
-    there is."""
+    """The closest region for every row of a table. Exit 0: every row was asked; 4: the limit for all rows ended it before
+    that; 130: interrupted. In both cases --store keeps what there is, and the same command goes on."""
     from elbowroom.present import questions
-    from elbowroom.present.batch_words import table_writer, told
+    from elbowroom.present.batch_words import told, written
+    from elbowroom.present.category_options import with_categories
 
     files = outputs(
         {"--out": (out, Kind.TABLE), "--html": (html, Kind.PAGE)},
         {"MODEL": model, "DATA": data} | ({} if reference is None else {"--reference": reference}),
         force,
     )
-    write = None if out is None else table_writer(out)
+    write = written(out)
+    _fresh(store, resume)
     explainer, table, _ = questions.read_table(
         model, data, labels=label, trust_pickle=trust_pickle, large_table=large_table, reference=reference,
         immutable=immutable, increasing=increasing, decreasing=decreasing, integer=integer, one_hot=one_hot, scale=scale.value, bounds=bounds.value,
     )  # fmt: skip
     wanted = questions.parse_target(explainer.model.info, target, probability, value_at_least, value_at_most)
+    asked_room = questions.parse_room(room.value, radius or ["0.05"], on.value)
     with screen.stderr().counter("rows", enabled=not (quiet or as_json)) as counter:
         found = explainer.explain_many(
-            table.iloc[rows_from_text(rows, len(table))], room=questions.parse_room(room.value, radius or ["0.05"]),
+            table.iloc[rows_from_text(rows, len(table))], room=with_categories(asked_room, categories or [], explainer.space),
             target=wanted, distance=distance.value, rules=questions.parse_rules(at_most, rule, explainer.space), time_limit=time_limit,
             method=method, seed=seed, n_jobs=jobs, total_limit=total_limit, store=store, on_progress=counter,
         )  # fmt: skip
-    if as_json:
-        screen.stdout().json(found.frame.to_json(orient="table", index=True, double_precision=15))
-    else:
-        told(screen.stdout(), found, quiet)
+    told(screen.stdout(), found, quiet=quiet, as_json=as_json, each=each)
     if write is not None:
         files["--out"].write(write(found))
     if html is not None:
         files["--html"].write(found.to_html())
-    raise typer.Exit(Exit.INTERRUPTED if found.interrupted else Exit.REGION)
+    raise typer.Exit(ending(found))
 
 
 def audit(
@@ -151,6 +166,8 @@ def audit(
     value_at_most: MostValue = None,
     radius: Radii = None,
     room: Annotated[RoomName, typer.Option(help="Shape of the room around the answer.")] = RoomName.BOX,
+    categories: Categories = None,
+    on: OnColumns = OnName.ALL,
     distance: Closest = NormName.L1,
     immutable: Immutable = None,
     increasing: Increasing = None,
@@ -166,6 +183,7 @@ def audit(
     total_limit: InAll = None,
     jobs: Jobs = 1,
     store: StoreFile = None,
+    resume: Resume = True,
     seed: Seed = 0,
     trust_pickle: TrustPickle = False,
     out: Annotated[Path | None, typer.Option("--out", help="Write the table of groups as .csv.")] = None,
@@ -179,59 +197,67 @@ def audit(
     from elbowroom.batch.result import csv_of
     from elbowroom.present import questions
     from elbowroom.present.batch_words import audit_told
+    from elbowroom.present.category_options import with_categories
     from elbowroom.present.frontier_words import radii_from_text
-    from elbowroom.present.tables import load_table
 
     files = outputs(
         {"--out": (out, Kind.TABLE), "--html": (html, Kind.PAGE)},
         {"MODEL": model, "DATA": data} | ({} if reference is None else {"--reference": reference}),
         force,
     )
+    sizes = () if radii is None else radii_from_text(radii)
+    _fresh(store, resume)
     explainer, table, _ = questions.read_table(
         model, data, labels=label, trust_pickle=trust_pickle, large_table=large_table, reference=reference,
         immutable=immutable, increasing=increasing, decreasing=decreasing, integer=integer, one_hot=one_hot, scale=scale.value, bounds=bounds.value,
     )  # fmt: skip
     wanted = questions.parse_target(explainer.model.info, target, probability, value_at_least, value_at_most)
+    asked_room = questions.parse_room(room.value, radius or ["0.05"], on.value)
     chosen = rows_from_text(rows, len(table))
-    of_row = None
-    if groups is not None:
-        whole = load_table(data, large=large_table)
-        if groups not in whole.columns:
-            raise InputError(f"--groups {groups!r} is not a column of {data}; it has {list(map(str, whole.columns))}")
-        of_row = list(whole[groups].iloc[chosen])
+    of_row = None if groups is None else _groups(data, groups, large_table, chosen)
     with screen.stderr().counter("rows", enabled=not quiet) as counter:
         found = explainer.explain_many(
-            table.iloc[chosen], room=questions.parse_room(room.value, radius or ["0.05"]), target=wanted,
+            table.iloc[chosen], room=with_categories(asked_room, categories or [], explainer.space), target=wanted,
             distance=distance.value, rules=questions.parse_rules(at_most, rule, explainer.space), time_limit=time_limit, seed=seed,
             n_jobs=jobs, total_limit=total_limit, store=store, on_progress=counter,
         )  # fmt: skip
-    if found.interrupted:
-        raise KeyboardInterrupt
-    report = found.audit(of_row, radii=() if radii is None else radii_from_text(radii), sigma=sigma)
+        if found.interrupted:
+            raise KeyboardInterrupt
+        report = found.audit(of_row, radii=sizes, sigma=sigma, on_progress=counter)
     audit_told(screen.stdout(), report)
     if out is not None:
         files["--out"].write(csv_of(report.table))
     if html is not None:
         files["--html"].write(report.to_html())
-    raise typer.Exit(Exit.REGION)
+    raise typer.Exit(ending(found))
 
 
-def check_store(
-    store: Annotated[Path, typer.Argument(metavar="STORE", help="A file written by batch --store.")],
-    model: ModelFile,
-    any_model: Annotated[
-        bool, typer.Option("--any-model", help="Accept a model other than the certified one (for example retrained).")
-    ] = False,
-    time_limit: PerRow = 60.0,
-    trust_pickle: TrustPickle = False,
-    quiet: Quiet = False,
-) -> None:
-    """Prove every answer of a store again, from scratch. Exit 0: all regions hold; 5: one does not; 4: one is undecided."""
-    from elbowroom.present.batch_words import store_checked
+def _groups(data: Path, column: str, large_table: bool, chosen: list[int]) -> list[Any]:
+    """The groups of the chosen rows, from any column of the file: also one that the model does not have."""
+    from elbowroom.present.tables import load_table
 
-    with screen.stderr().counter("answers", enabled=not quiet) as counter:
-        code = store_checked(screen.stdout(), store, model, trust_pickle, any_model, time_limit, counter)
-    raise typer.Exit(code)
+    whole = load_table(data, large=large_table)
+    if column not in whole.columns:
+        raise InputError(f"--groups {column!r} is not a column of {data}; it has {list(map(str, whole.columns))}")
+    return list(whole[column].iloc[chosen])
+
+
+def ending(found: BatchResult) -> Exit:
+    """The exit code of a batch."""
+    if found.interrupted:
+        return Exit.INTERRUPTED
+    return Exit.REGION if found.is_complete else Exit.UNKNOWN
+
+
+def check_rows(row: int | None, rows: str | None, single: bool) -> None:
+    """``explain`` takes one row or several; ``single``: with options that only one can have."""
+    if (rows is None) == (row is None) or (row is None and single):
+        raise InputError("give --row 17, or --rows 0:50; --widen and --prefer-few are for a single row")
+
+
+def _fresh(store: Path | None, resume: bool) -> None:
+    if store is not None and store.exists() and not resume:
+        raise InputError(f"--no-resume: the store {str(store)!r} exists; take it away, or choose another name")
 
 
 def rows_from_text(text: str, size: int) -> list[int]:

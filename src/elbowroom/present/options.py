@@ -65,6 +65,11 @@ Reference = Annotated[
 ]
 DataFile = Annotated[Path, typer.Argument(metavar="DATA", help="CSV or Parquet with the model's columns.")]
 Row = Annotated[int, typer.Option("--row", help="Which row of DATA; the first is 0.", min=0)]
+OneRow = Annotated[int | None, typer.Option("--row", help="Which row of DATA; the first is 0.", min=0)]
+SeveralRows = Annotated[
+    str | None,
+    typer.Option("--rows", help="Several rows of DATA: 0:50, or 3,7,12. --output is then a .csv or .parquet."),
+]
 TrustPickle = Annotated[
     bool,
     typer.Option("--trust-pickle", help="Load MODEL although a pickle can run any code. Only for files you trust."),

@@ -20,6 +20,7 @@ from elbowroom.errors import InputError
 
 GENERATOR: Final = "elbowroom"  # the mark in pages and pictures
 LOOKED_AT: Final = 4096  # bytes at either end in which a mark is looked for
+LOOKED_AT_IN_TABLES: Final = 1 << 20  # the names of a wide table's columns take more
 
 
 class Kind(Enum):
@@ -43,7 +44,8 @@ class Kind(Enum):
                 drawn = head.startswith((b"\x89PNG", b"%PDF", b"<?xml"))
                 return drawn and GENERATOR.encode() in head + tail
             case Kind.TABLE:
-                return b"lower_bound" in head + tail and b"has_to_change" in head + tail
+                ends = head + tail
+                return (b"lower_bound" in ends and b"has_to_change" in ends) or b"no_recourse_proven" in ends
             case Kind.MODEL:
                 return False
 
@@ -74,7 +76,7 @@ class Output:
         """Why a file that exists is not replaced."""
         if self.force or not self.path.exists():
             return None
-        head, tail = read_ends(self.path, LOOKED_AT)
+        head, tail = read_ends(self.path, LOOKED_AT_IN_TABLES if self.kind is Kind.TABLE else LOOKED_AT)
         if not head or self.kind.is_own(head, tail):
             return None
         return f"the file exists and is not {self.kind.value}; choose another name, or replace it with --force"

@@ -1,12 +1,21 @@
-"""A progress bar on stderr for anything that takes longer than a second."""
+"""Progress on stderr: a bar for anything that takes longer than a second, and the rows of a batch."""
 
 from __future__ import annotations
 
+import sys
 import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import TracebackType
+from typing import TYPE_CHECKING
 
-from elbowroom.present.screen import Screen
+from elbowroom.present import screen as screens
+from elbowroom.present import sink
+from elbowroom.present.screen import NotebookLine, Screen
 from elbowroom.result.status import Step
+
+if TYPE_CHECKING:
+    from elbowroom.batch.runner import BatchProgress
 
 QUICK = 1.0  # seconds before a bar appears
 
@@ -48,3 +57,22 @@ class SearchProgress:
             if not self._over:
                 self._bar.start()
                 self._shown = True
+
+
+@contextmanager
+def batch_progress(shown: bool, what: str = "rows") -> Iterator[Callable[[BatchProgress], None] | None]:
+    """How far a batch is: a bar on a terminal, one line in a notebook, and nothing where nobody would see it."""
+    if shown and in_notebook():
+        with NotebookLine(sink.stderr(), what) as line:
+            yield line
+    elif shown and screens.stderr().is_terminal:
+        with screens.stderr().counter(what) as counter:
+            yield counter
+    else:
+        yield None
+
+
+def in_notebook() -> bool:
+    """Is this a kernel of Jupyter? (A terminal with IPython is a terminal.)"""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return shell is not None and type(shell).__name__ == "ZMQInteractiveShell"

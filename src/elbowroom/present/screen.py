@@ -7,12 +7,12 @@ of a file or message can move the cursor, hide what was said or pretend to be pa
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import IO, Any, Final, Literal, cast
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -20,6 +20,7 @@ from elbowroom.present import sink
 from elbowroom.present.sink import Sink, readable
 from elbowroom.visible import visible, visible_json
 
+EVERY: Final = 0.2  # seconds between two states of a line in a notebook
 PLAIN_WIDTH: Final = 120  # where the output goes to a file or a pipe
 
 
@@ -135,11 +136,9 @@ class Counter:
     def __init__(self, screen: Screen, what: str, enabled: bool) -> None:
         self._enabled = enabled
         self._progress = Progress(
-            TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=24),
             TextColumn("{task.completed:,.0f} of {task.total:,.0f} " + what, markup=False),
-            TimeElapsedColumn(),
-            TimeRemainingColumn(),
+            TextColumn("{task.description}", markup=False),
             console=screen._console,
             transient=True,
         )
@@ -151,12 +150,57 @@ class Counter:
         return self
 
     def __call__(self, step: Any) -> None:
-        rate = f"{step.rate:,.1f} per second" if step.rate else ""
-        self._progress.update(self._task, total=step.total, completed=step.done, description=rate)
+        self._progress.update(self._task, total=step.total, completed=step.done, description=pace(step))
 
     def __exit__(self, *_: object) -> None:
         if self._enabled:
             self._progress.stop()
+
+
+class NotebookLine:
+    """One line that is written over itself, for notebooks, whose output is no terminal."""
+
+    def __init__(self, stream: Sink, what: str) -> None:
+        self._stream, self._what, self._said, self._length = stream, what, 0.0, 0
+
+    def __enter__(self) -> NotebookLine:
+        return self
+
+    def __call__(self, step: Any) -> None:
+        if step.seconds - self._said < EVERY and step.done < step.total:
+            return
+        self._said = step.seconds
+        text = readable(f"{step.done:,} of {step.total:,} {self._what}  {pace(step)}", self._stream.encoding)
+        self._stream.write("\r" + text.ljust(self._length))
+        self._stream.flush()
+        self._length = len(text)
+
+    def __exit__(self, *_: object) -> None:
+        if self._length:
+            self._stream.write("\n")
+            self._stream.flush()
+
+
+def pace(step: Any) -> str:
+    """What came of the rows so far, how fast they are, and how long the others will take."""
+    told = [f"{count:,} {words}" for words, count in _told(step.counts).items() if count]
+    if step.rate:
+        told.append(f"{step.rate:,.1f} per second")
+        if step.done < step.total:
+            told.append(f"{_clock(step.seconds_left)} left")
+    return "  ".join(told)
+
+
+def _told(counts: Mapping[str, int]) -> dict[str, int]:
+    regions = counts.get("OPTIMAL", 0) + counts.get("CERTIFIED", 0)
+    proven = counts.get("OPTIMAL", 0) + counts.get("NONE_EXISTS", 0)
+    return {"certified": regions, "proven": proven, "with errors": counts.get("ERROR", 0)}
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(round(min(seconds, 359_999.0)), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}"
 
 
 def stdout() -> Screen:

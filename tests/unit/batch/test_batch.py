@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import pickle
+import re
+import time
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from elbowroom import Ball, Box, InputError, NoRegion, Region
+from elbowroom import Ball, Box, InputError, NoRegion, Region, Status
+from elbowroom.batch import BatchProgress
 from tests.support.batches import portfolio, without_times
 
 
@@ -150,3 +155,48 @@ def test_in_parallel_to_the_bit() -> None:
     pd.testing.assert_frame_equal(without_times(serial.frame), without_times(parallel.frame))
     for one, two in zip(serial.regions, parallel.regions, strict=True):
         assert one.to_json(timings=False) == two.to_json(timings=False)
+
+
+def test_every_line_of_the_overview_leads_to_its_row() -> None:
+    explainer, rejected = portfolio()
+    rows = rejected.head(4).copy()
+    rows.iloc[2, 0] = np.nan
+    page = explainer.explain_many(rows, Box(0.02)).to_html()
+    links = re.findall(r'<th scope="row"><a href="#(row-\d+)">', page)
+    assert links == ["row-0", "row-1", "row-3"]
+    assert all(page.count(f'id="{name}"') == 1 for name in [*links, "rows", "OPTIMAL", "ERROR"])
+    assert "http://" not in page.replace("http://www.w3.org", "").replace("http://purl.org", "").replace(
+        "http://creativecommons.org", ""
+    )
+
+
+def test_progress_knows_what_came_before_and_counts_each_row_once(tmp_path: Path) -> None:
+    explainer, rejected = portfolio()
+    path, seen = tmp_path / "runs.db", []
+    explainer.explain_many(rejected.head(3), Box(0.02), store=path, time_limit=0.0)
+    explainer.explain_many(rejected.head(3), Box(0.02), store=path, on_progress=seen.append)
+    assert [(p.done, p.before, sum(p.counts.values())) for p in seen] == [(3, 3, 3)] * 3
+    assert seen[-1].counts == {"OPTIMAL": 3} and seen[-1].rate == 0.0
+    assert BatchProgress(6, 10, {}, 2.0, before=2).rate == 2.0
+    assert BatchProgress(6, 10, {}, 2.0, before=2).seconds_left == 2.0
+
+
+def test_hard_rows_get_an_answer_before_any_gets_a_proof() -> None:
+    """Every search here takes the time it is given: without a first round, the first rows would take it all."""
+    explainer, rejected = portfolio()
+    asked: list[tuple[object, float]] = []
+
+    class Slow(type(explainer)):  # type: ignore[misc]
+        def explain(self, row, *arguments, **options):  # type: ignore[no-untyped-def]
+            asked.append((row.index[0], options["time_limit"]))
+            answer = super().explain(row, *arguments, **options | {"time_limit": 60.0})
+            time.sleep(min(options["time_limit"], 0.02))
+            return replace(answer, status=Status.CERTIFIED, lower_bound=0.0)
+
+    slow = object.__new__(Slow)
+    slow.__dict__.update(explainer.__dict__)
+    batch = slow.explain_many(rejected.head(6), Box(0.02), total_limit=0.6, time_limit=0.5)
+    assert batch.is_complete and not batch.interrupted
+    assert [label for label, _ in asked[:6]] == list(rejected.index[:6])
+    first = dict(asked[:6])
+    assert all(limit > first[label] for label, limit in asked[6:]) and len(asked) > 6

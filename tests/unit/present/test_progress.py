@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import io
 import math
+import sys
 import time
 
 import pytest
 
+from elbowroom.batch import BatchProgress
 from elbowroom.present import progress
-from elbowroom.present.progress import SearchProgress
+from elbowroom.present.progress import SearchProgress, batch_progress
 from elbowroom.present.screen import Screen
 from elbowroom.present.sink import Sink
 from elbowroom.result import Step
@@ -41,3 +43,34 @@ def test_slow_searches_show_both_bounds(monkeypatch: pytest.MonkeyPatch) -> None
 def test_nothing_in_a_pipe_or_when_quiet(monkeypatch: pytest.MonkeyPatch, terminal: bool, enabled: bool) -> None:
     monkeypatch.setattr(progress, "QUICK", 0.01)
     assert search(terminal, 0.1, enabled) == ""
+
+
+class Stream(io.StringIO):
+    encoding = "utf-8"
+
+    def __init__(self, terminal: bool) -> None:
+        super().__init__()
+        self.terminal = terminal
+
+    def isatty(self) -> bool:
+        return self.terminal
+
+
+def _shown(monkeypatch: pytest.MonkeyPatch, stream: Stream, notebook: bool, wanted: bool = True) -> str:
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setattr("elbowroom.present.progress.in_notebook", lambda: notebook)
+    with batch_progress(wanted) as shown:
+        if shown is not None:
+            shown(BatchProgress(3, 10, {"OPTIMAL": 2, "ERROR": 1}, 2.0))
+            shown(BatchProgress(10, 10, {"OPTIMAL": 6, "CERTIFIED": 2, "NONE_EXISTS": 1, "ERROR": 1}, 5.0))
+    return stream.getvalue()
+
+
+def test_a_batch_shows_counts_rate_and_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    line = _shown(monkeypatch, Stream(False), notebook=True)
+    assert "3 of 10 rows  2 certified  2 proven  1 with errors  1.5 per second  0:00:05 left" in line
+    assert line.endswith("\n") and "\r10 of 10 rows  8 certified  7 proven" in line
+    monkeypatch.setenv("TERM", "xterm")
+    assert "10 of 10 rows" in _shown(monkeypatch, Stream(True), notebook=False)
+    assert _shown(monkeypatch, Stream(False), notebook=False) == ""
+    assert _shown(monkeypatch, Stream(True), notebook=True, wanted=False) == ""
