@@ -68,7 +68,7 @@ COMMANDS = [
     Command("models", "the newcomer's table: models and data as people bring them, attacked through the original's predict", "models.runner:run_models", "families only points rows limit"),
     Command("replay", "copies against originals by library and version: labels at 200,000 hostile rows per model", "replay.run:run_replay", "families points"),
     Command("boosted", "boosted libraries on raw tables: closest regions in raw categories, beside treecf", "boosted:run_boosted", "rows limit data"),
-    Command("batch", "10,000 applicants on two cores: rows per second, memory, a store, a Dask cluster", "batch:run_batch", "rows"),
+    Command("batch", "10,000 applicants on two cores: rows per second, memory, 200 kills, a Dask cluster, treecf and DiCE", "batch:run_batch", "rows only"),
     Command("plausible", "centres with and without Plausible, judged by a local outlier factor", "plausible:run_plausible", "rows limit data", "plausible:summary"),
     Command("people", "answers that people can act on: 100 rejected applicants before and after, forests, menus", "people:run_people", "rows limit only"),
     Command("exact", "rules, prices, on=, plausibility, missing values, menus and why-not against brute force", "exact:run_exact", "rows only"),
