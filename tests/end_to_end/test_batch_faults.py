@@ -1,4 +1,4 @@
-"""Batches that are killed, workers that die, clusters that somebody else runs."""
+"""Batches that are killed, and workers that die."""
 
 from __future__ import annotations
 
@@ -96,24 +96,3 @@ class DeadlyExplainer(Explainer):
             self.mark.touch()
             os.kill(os.getpid(), signal.SIGKILL)
         return super().explain(row, *arguments, **options)
-
-
-def test_dask(tmp_path: Path) -> None:
-    """A real cluster of processes: the same table, through joblib and through partitions."""
-    distributed = pytest.importorskip("distributed", reason="pip install elbowroom[cluster] runs this test")
-    import dask.dataframe as dd
-
-    explainer, rejected = portfolio()
-    rows = rejected.head(16)
-    expected = explainer.explain_many(rows, Box(0.02)).frame
-    with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, processes=True) as cluster,
-        distributed.Client(cluster),
-    ):
-        with joblib.parallel_config(backend="dask"):
-            found = explainer.explain_many(rows, Box(0.02), n_jobs=2).frame
-        pd.testing.assert_frame_equal(without_times(found), without_times(expected))
-        parts = dd.from_pandas(rows.reset_index(drop=True), npartitions=3)
-        made = parts.map_partitions(explainer.explain_frame, room=Box(0.02), meta=explainer.batch_schema()).compute()
-    columns = ["status", "distance", "income__low", "changes"]
-    assert made[columns].to_numpy().tolist() == expected[columns].to_numpy().tolist()

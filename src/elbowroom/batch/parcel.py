@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
+from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,7 +22,9 @@ from elbowroom.errors import InputError
 if TYPE_CHECKING:
     from elbowroom.explainer import Explainer
 
-_EXPLAINERS: dict[str, Any] = {}  # of this process: unpacked once
+# Of this process, unpacked once for each thread that works (those of Dask's workers are often several): an explainer
+# keeps what it learns from one question to the next, and two threads must not ask it at the same time.
+_EXPLAINERS: dict[int, tuple[str, Any]] = {}
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,8 +67,8 @@ def work(
     data: np.ndarray, digest: str, question: BatchQuestion, positions: list[int], rows: pd.DataFrame
 ) -> list[Record]:
     """One chunk, in a worker."""
-    explainer = _EXPLAINERS.get(digest)
-    if explainer is None:
+    known, explainer = _EXPLAINERS.get(get_ident(), ("", None))
+    if known != digest:
         try:
             explainer = pickle.loads(data.tobytes())
         except Exception as error:
@@ -73,6 +76,5 @@ def work(
                 f"n_jobs: the model cannot be read in another process ({type(error).__name__}: {error}); install there what "
                 "it needs, or use n_jobs=1"
             ) from None
-        _EXPLAINERS.clear()  # a worker serves one batch at a time
-        _EXPLAINERS[digest] = explainer
+        _EXPLAINERS[get_ident()] = digest, explainer  # a worker serves one batch at a time
     return [ask(explainer, question, position, rows.iloc[[i]]) for i, position in enumerate(positions)]

@@ -8,12 +8,13 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+import joblib
 import numpy as np
 import pandas as pd
 import pytest
 
 from elbowroom import Ball, Box, InputError, NoRegion, Region, Status
-from elbowroom.batch import BatchProgress
+from elbowroom.batch import BatchProgress, parcel
 from tests.support.batches import portfolio, without_times
 
 
@@ -155,6 +156,19 @@ def test_in_parallel_to_the_bit() -> None:
     pd.testing.assert_frame_equal(without_times(serial.frame), without_times(parallel.frame))
     for one, two in zip(serial.regions, parallel.regions, strict=True):
         assert one.to_json(timings=False) == two.to_json(timings=False)
+
+
+def test_threads_do_not_share_an_explainer() -> None:
+    """Workers of a cluster often have several threads."""
+    explainer, rejected = portfolio()
+    rows = pd.concat([rejected] * 2).head(60)
+    with joblib.parallel_config(backend="threading"):
+        found = explainer.explain_many(rows, Box(0.02), n_jobs=4)
+    assert len({id(one) for _, one in parcel._EXPLAINERS.values()}) == len(parcel._EXPLAINERS) > 1
+    parcel._EXPLAINERS.clear()
+    pd.testing.assert_frame_equal(
+        without_times(found.frame), without_times(explainer.explain_many(rows, Box(0.02)).frame)
+    )
 
 
 def test_every_line_of_the_overview_leads_to_its_row() -> None:
