@@ -1,12 +1,14 @@
 """Pages about answers whose every text is hostile: names, units, groups, labels, reasons, methods, sources.
 
 The oracle is the page of a twin with harmless texts: the same elements with the same attributes in the same order. Then
-no text has become markup. Beyond that: no script, nothing fetched from elsewhere, no character that hides or turns text,
-and a file that can be written and read back.
+no text has become markup. Beyond that: no script but the page's own, which the policy of the page names by its digest;
+data that a script reads is JSON, and the answer in it is the answer; nothing fetched from elsewhere, no character that
+hides or turns text, and a file that can be written and read back.
 """
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Callable
 from dataclasses import replace
@@ -15,6 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from elbowroom import AtMost, Ball, Box, Diamond, ElbowroomError, LinearRule, NoRegion, Region, Space, Status, Target
+from elbowroom.present.shell import asset
 from elbowroom.problem import Group, Room
 from tests.fuzz.kind import Outcome, accepted, failed, refused
 from tests.support.answers import CENTER, FACTUAL, credit_space, make_no_region, make_region
@@ -24,6 +27,7 @@ READ_ALOUD: Final = frozenset(("aria-label", "title", "alt"))  # attributes that
 FETCHING: Final = frozenset(
     ("src", "href", "srcset", "action", "data", "poster", "background", "formaction", "xlink:href")
 )
+DATA: Final = "application/json"
 DRAWN: Final = 0.02  # of the tries: a picture takes longer than a hundred pages
 
 
@@ -35,6 +39,8 @@ class Structure(HTMLParser):
         self.elements: list[object] = []
         self.texts: list[str] = []
         self.fetched: list[str] = []
+        self.scripts: list[tuple[str, str]] = []  # their type and text
+        self._script: str | None = None
         self.feed(page)
         self.close()
 
@@ -42,8 +48,13 @@ class Structure(HTMLParser):
         self.elements.append((tag, tuple((name, "" if name in READ_ALOUD else value) for name, value in attrs)))
         self.fetched += [f"{tag} {name}" for name, _ in attrs if name in FETCHING or name.startswith("on")]
         self.texts += [value or "" for name, value in attrs if name in READ_ALOUD]
+        if tag == "script":
+            self._script = dict(attrs).get("type") or ""
+            self.scripts.append((self._script, ""))
 
     def handle_endtag(self, tag: str) -> None:
+        if tag == "script":
+            self._script = None
         self.elements.append(f"/{tag}")
 
     def handle_comment(self, data: str) -> None:
@@ -60,6 +71,9 @@ class Structure(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         self.texts.append(data)
+        if self._script is not None:
+            kind, text = self.scripts[-1]
+            self.scripts[-1] = (kind, text + data)
 
 
 class Pages:
@@ -97,7 +111,7 @@ class Pages:
         if file.read_text(encoding="utf-8") != pages[0][0]:
             return failed(story, "the file is not the page")
         for page, harmless in pages:
-            trouble = _trouble(page, harmless)
+            trouble = _trouble(page, harmless, answer)
             if trouble is not None:
                 return failed(story, trouble)
         if rng.random() < DRAWN and isinstance(answer, Region):
@@ -109,18 +123,34 @@ class Pages:
         return accepted(story)
 
 
-def _trouble(page: str, harmless: str) -> str | None:
+def _trouble(page: str, harmless: str, answer: Region | NoRegion) -> str | None:
     found, expected = Structure(page), Structure(harmless)
     if found.elements != expected.elements:
         pairs = zip(found.elements, [*expected.elements, *found.elements], strict=False)
         where = next((i for i, (a, b) in enumerate(pairs) if a != b), len(found.elements))
         return f"markup: the page has {found.elements[where : where + 2]!r:.150}, its twin {expected.elements[where : where + 2]!r:.150}"
-    if found.fetched or "<script" in page.lower():
-        return f"the page fetches or runs something: {found.fetched}"
+    foreign = [text for kind, text in found.scripts if kind != DATA and text != asset("page.js")]
+    if found.fetched or foreign or page.lower().count("<script") != len(found.scripts):
+        return f"the page fetches or runs something: {found.fetched} {foreign!r:.100}"
+    if found.scripts and (trouble := _wrong_data(found.scripts, answer)) is not None:
+        return trouble
     unsafe = unsafe_characters("".join(found.texts).replace("\t", ""))
     if unsafe:
         return f"spoof: {sorted(set(unsafe))!r:.100} on the page"
     return None
+
+
+def _wrong_data(scripts: list[tuple[str, str]], answer: Region | NoRegion) -> str | None:
+    """Every data block is JSON, and the last one is the answer as its file holds it."""
+    try:
+        documents = [json.loads(text) for kind, text in scripts if kind == DATA]
+    except ValueError as error:
+        return f"a data block is not JSON: {error}"
+    try:
+        expected = json.loads(answer.to_json())
+    except ElbowroomError:
+        expected = None
+    return None if documents[-1] == expected else "the answer inside the page is another one"
 
 
 # ---- answers ---------------------------------------------------------------------------------------------------------

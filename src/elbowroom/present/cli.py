@@ -182,7 +182,7 @@ def explain(
         )  # fmt: skip
     deliver(
         screen.stdout(), question.of_file(answer), files, time_limit, widen=widen, as_json=as_json, quiet=quiet,
-        with_why=why_not and not (quiet or as_json),
+        with_why=why_not and not (quiet or as_json), model=model.name,
     )  # fmt: skip
     raise typer.Exit(code_of(answer))
 

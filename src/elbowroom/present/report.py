@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import datetime
 import math
-from functools import cache
-from typing import TYPE_CHECKING, assert_never
+import re
+from typing import Any, Final, assert_never
 
+from elbowroom.errors import InputError
 from elbowroom.present.account import Account, account_of
-from elbowroom.present.few import few_text
+from elbowroom.present.controls import controls_of, page_data
+from elbowroom.present.few import few_text, how_many
 from elbowroom.present.numbers import about, below, percent_up
 from elbowroom.present.outcomes import quoted
+from elbowroom.present.shell import answer_block, data_block, frame
+from elbowroom.present.shell import templates as templates
 from elbowroom.present.text import (
     ROUNDING_GAP,
     certificate_line,
@@ -25,63 +30,159 @@ from elbowroom.present.text import (
     spoken,
     status_line,
     status_text,
+    status_word,
 )
 from elbowroom.present.why_not import instead_of, reasons_of
 from elbowroom.problem.on import On
 from elbowroom.problem.rooms import Ball, Box, Diamond, Room
+from elbowroom.result.menu import Menu
 from elbowroom.result.region import NoRegion, Region
 from elbowroom.result.why_not import WhyNot
+from elbowroom.result.widening import Widening
 from elbowroom.version import __version__
 from elbowroom.visible import named, visible
 
-if TYPE_CHECKING:
-    from jinja2 import Environment
+PICKLES: Final = (".joblib", ".pkl", ".pickle")
+FILE_NAME: Final = re.compile(r"[A-Za-z0-9_][\w.-]*\.(?:joblib|pkl|pickle|skops|json|ubj|txt|cbm|onnx)", re.ASCII)
 
 
-@cache
-def templates() -> Environment:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
+def page(
+    region: Region,
+    *,
+    menu: Menu | None = None,
+    widening: Widening | None = None,
+    case: str = "",
+    date: datetime.date | str | None = None,
+    model: str = "",
+) -> str:
+    """The whole answer: sentence, features that can be moved, closeness, certificate, and how to check it."""
+    panels, chosen = [region_panel(region, widening, model)], 0
+    if menu is not None:
+        if not isinstance(menu, Menu):
+            raise InputError(f"menu={type(menu).__name__}: give the Menu that explainer.menu gives")
+        panels, chosen = _menu_panels(menu, region, widening, model)
+    return templates().get_template("region.html.j2").render(
+        title=f"Region: the model {outcome(region.target, region.labels)}",
+        panels=panels,
+        chosen=chosen,
+        **about_page(case, date, model),
+    )  # fmt: skip
 
-    environment = Environment(
-        loader=PackageLoader("elbowroom.present"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=lambda value: visible(value) if type(value) is str else value,
-    )
-    environment.filters["brief"] = lambda value: about(value, 4)
-    return environment
+
+def menu_page(menu: Menu, **about: Any) -> str:
+    """The menu as one page with a tab for each number of changes, the first region in front."""
+    if not menu:
+        if isinstance(menu.closest, Region):
+            return page(menu.closest, **about)
+        return no_region_page(menu.closest, **about)
+    return page(menu[0], menu=menu, **about)
 
 
-def page(region: Region) -> str:
-    """The whole answer: sentence, table with pictures, closeness, certificate, and how to check it."""
-    return _render("region.html.j2", region)
+def _menu_panels(menu: Menu, region: Region, widening: Widening | None, model: str) -> tuple[list[dict[str, Any]], int]:
+    """A panel for every number of changes that was asked about; the one of this region in front."""
+    panels: list[dict[str, Any]] = []
+    chosen = None
+    for changes, answer in menu.answers.items():
+        is_this = isinstance(answer, Region) and answer.certificate.seal == region.certificate.seal
+        if is_this:
+            chosen = len(panels)
+        panel = answer_panel(answer, widening if is_this else None, model)
+        note = f"distance {about(answer.distance, 4)}" if isinstance(answer, Region) else status_word(answer)
+        panels.append({**panel, "tab": _upper(how_many(changes).replace("feature", "change")), "tab_note": note})
+    if chosen is None:
+        chosen = 0
+        panels.insert(0, {**region_panel(region, widening, model), "tab": "This answer", "tab_note": ""})
+    return panels, chosen
 
 
 def fragment(region: Region) -> str:
     """What a notebook shows."""
-    return _render("fragment.html.j2", region)
-
-
-def _render(template: str, region: Region) -> str:
     account = account_of(region)
     ordered = account.ordered
-    return templates().get_template(template).render(
-        title=f"Region: the model {outcome(region.target, region.labels)}",
+    return templates().get_template("fragment.html.j2").render(
         sentence=sentence_of(account),
-        status=_upper(status_text(region)),
         told=[line for line in ordered if not line.is_still],
         still=[line for line in ordered if line.is_still],
         round_note=round_note(account),
         range_heading=_upper(range_heading(account)),
-        closeness=_closeness(account),
         measure=" ".join(filter(None, [rounding_line(account), measured(account)])),
-        certificate=_certificate(region),
         status_line=status_line(region),
         certificate_line=certificate_line(region),
-        version=__version__,
     )  # fmt: skip
+
+
+# ---- one answer of a page ---------------------------------------------------------------------------------------------
+def answer_panel(answer: Region | NoRegion, widening: Widening | None = None, model: str = "") -> dict[str, Any]:
+    return region_panel(answer, widening, model) if isinstance(answer, Region) else no_region_panel(answer, model)
+
+
+def region_panel(region: Region, widening: Widening | None = None, model: str = "") -> dict[str, Any]:
+    """All that the page shows of one region, as texts and data."""
+    if widening is not None and not isinstance(widening, Widening):
+        raise InputError(f"widening={type(widening).__name__}: give the Widening that explainer.widen gives")
+    account = account_of(region)
+    controls = controls_of(account)
+    paired = {id(line): control for line, control in zip(account.lines, controls, strict=True)}
+    parts = [
+        ("What has to change", "change", account.changing),
+        ("What must stay within its range", "stay", account.staying),
+        ("What does not matter", "free", account.free),
+    ]
+    return {
+        "sentence": sentence_of(account),
+        "proof": "" if widening is None else widening.proof(),
+        "status": _upper(status_text(region)),
+        "parts": [
+            (title, style, [(line, paired[id(line)]) for line in lines if not line.is_still])
+            for title, style, lines in parts
+        ],
+        "still": [line for line in account.ordered if line.is_still],
+        "heading": _upper(range_heading(account)),
+        "round_note": round_note(account),
+        "closeness": _closeness(account),
+        "certificate": _certificate(region),
+        "data": data_block(page_data(account, controls, widening)),
+        **_checking(region, "region.json", model),
+    }
+
+
+def no_region_panel(answer: NoRegion, model: str = "") -> dict[str, Any]:
+    return {
+        "sentence": no_region_sentence(answer),
+        "status": _upper(status_text(answer)),
+        **_checking(answer, "no-region.json", model),
+    }
+
+
+def _checking(answer: Region | NoRegion, file: str, model: str) -> dict[str, Any]:
+    """The answer as a file, and the line that proves it again."""
+    block, unwritable = answer_block(answer)
+    hint = "Save the answer: this page holds it as a file. Then anyone who has the model can have it proven again:"
+    name = model if FILE_NAME.fullmatch(model) else "model.joblib"
+    trust = " --trust-pickle" if name.endswith(PICKLES) else ""
+    return {
+        "json": block,
+        "file": file,
+        "check_hint": f"This answer cannot be written to a file: {unwritable}" if unwritable else hint,
+        "check_line": f"elbowroom check {file} {name}{trust}",
+    }
+
+
+def about_page(case: str, date: datetime.date | str | None, model: str) -> dict[str, Any]:
+    """What stands at the head and the foot of every page: whose case it is, when and with what it was made."""
+    for name, value in (("case", case), ("model", model)):
+        if not isinstance(value, str):
+            raise InputError(f"{name}={value!r}: give a text, for example {name}={str(value)!r}")
+    if date is None:
+        date = datetime.date.today()
+    elif not isinstance(date, (str, datetime.date)):
+        raise InputError(f"date={date!r}: give a date, a text, or None for today")
+    entries = [("Case", case), ("Date", str(date)), ("Model", model)]
+    return {
+        "case": [(name, named(value)) for name, value in entries if value],
+        "frame": frame(),
+        "version": __version__,
+    }
 
 
 def _closeness(account: Account) -> list[tuple[str, str]]:
@@ -171,7 +272,14 @@ def _shape_text(room: Room) -> str:
     return f"a {kind}"
 
 
-def no_region_page(answer: NoRegion, why: WhyNot | None = None) -> str:
+def no_region_page(
+    answer: NoRegion,
+    why: WhyNot | None = None,
+    *,
+    case: str = "",
+    date: datetime.date | str | None = None,
+    model: str = "",
+) -> str:
     """What was asked and that nothing answers it; with ``why``, what rules it out and what would have an answer."""
     facts = [
         (
@@ -192,14 +300,13 @@ def no_region_page(answer: NoRegion, why: WhyNot | None = None) -> str:
     ]
     return templates().get_template("no_region.html.j2").render(
         title="No region",
-        sentence=no_region_sentence(answer),
-        status=_upper(status_text(answer)),
+        panel=no_region_panel(answer, model),
         facts=facts,
         why="" if why is None else reasons_of(why),
         blocking=[] if why is None else [_upper(visible(part.words)) for part in why.blocking],
         instead="" if why is None else instead_of(why),
         nearest=[] if why is None else [(_upper(visible(f"if {near.words}")), near) for near in why.nearest],
-        version=__version__,
+        **about_page(case, date, model),
     )  # fmt: skip
 
 

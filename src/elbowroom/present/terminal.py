@@ -82,6 +82,7 @@ def deliver(
     as_json: bool,
     quiet: bool,
     with_why: bool,
+    model: str = "",
 ) -> None:
     """Show the answer, widened if that was asked for, with what rules a region out, and write the files."""
     widening = answer.widen(time_limit=time_limit) if widen and isinstance(answer, Region) else None
@@ -96,4 +97,5 @@ def deliver(
     if "--output" in files:
         files["--output"].write(shown.to_json())
     if "--html" in files:
-        files["--html"].write((why or shown).to_html())
+        page = (why or widening or shown).to_html(model=model)
+        files["--html"].write(page)

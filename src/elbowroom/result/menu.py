@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import datetime
 import math
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 import pandas as pd
 
+from elbowroom.disk import write_whole
 from elbowroom.problem.rules import AtMost
 from elbowroom.result.region import NoRegion, Region
 from elbowroom.result.status import Status
@@ -91,6 +94,22 @@ class Menu(Sequence[Region]):
         from elbowroom.present.menu import menu_fragment
 
         return menu_fragment(self)
+
+    def to_html(
+        self,
+        path: str | Path | None = None,
+        *,
+        case: str = "",
+        date: datetime.date | str | None = None,
+        model: str = "",
+    ) -> str:
+        """One self-contained page with a tab for each number of changes; written to ``path`` if given."""
+        from elbowroom.present.report import menu_page
+
+        text = menu_page(self, case=case, date=date, model=model)
+        if path is not None:
+            write_whole(path, text)
+        return text
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Distance over the number of changes (matplotlib)."""

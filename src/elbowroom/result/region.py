@@ -6,6 +6,7 @@ imported only when one of them is used; the data of an answer does not depend on
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -46,6 +47,7 @@ from elbowroom.visible import visible, visible_lines
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from elbowroom.result.menu import Menu
     from elbowroom.result.why_not import WhyNot
     from elbowroom.result.widening import Widening
 
@@ -249,11 +251,25 @@ class Region:
 
         return plot_region(self, ax)
 
-    def to_html(self, path: str | Path | None = None) -> str:
-        """One self-contained page; written to ``path`` if given, returned in any case."""
+    def to_html(
+        self,
+        path: str | Path | None = None,
+        *,
+        menu: Menu | None = None,
+        widening: Widening | None = None,
+        case: str = "",
+        date: datetime.date | str | None = None,
+        model: str = "",
+    ) -> str:
+        """One self-contained page; written to ``path`` if given, returned in any case.
+
+        Every feature can be moved: the page says "certified" exactly where the region is. With ``menu`` there is a tab for
+        each number of changes; with ``widening`` the page also knows the widest intervals, and points of another outcome
+        beyond their ends. ``case``, ``date`` (None: today) and ``model`` (a name) stand at its head.
+        """
         from elbowroom.present.report import page
 
-        return _written(page(self), path)
+        return _written(page(self, menu=menu, widening=widening, case=case, date=date, model=model), path)
 
     # ---- files -----------------------------------------------------------------------------------------------
     def to_json(self, path: str | Path | None = None, *, timings: bool = True) -> str:
@@ -345,11 +361,19 @@ class NoRegion:
 
         return no_region_fragment(self)
 
-    def to_html(self, path: str | Path | None = None) -> str:
-        """One self-contained page; written to ``path`` if given, returned in any case."""
+    def to_html(
+        self,
+        path: str | Path | None = None,
+        *,
+        case: str = "",
+        date: datetime.date | str | None = None,
+        model: str = "",
+    ) -> str:
+        """One self-contained page; written to ``path`` if given, returned in any case. ``no_region.why_not().to_html()``
+        also says what rules a region out."""
         from elbowroom.present.report import no_region_page
 
-        return _written(no_region_page(self), path)
+        return _written(no_region_page(self, case=case, date=date, model=model), path)
 
     def to_json(self, path: str | Path | None = None, *, timings: bool = True) -> str:
         """The whole answer; floats are exact. Equal answers differ only in their ``timings``: seconds, and the steps of the

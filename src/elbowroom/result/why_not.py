@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -88,11 +89,18 @@ class WhyNot:
 
         return why_not_fragment(self)
 
-    def to_html(self, path: str | Path | None = None) -> str:
+    def to_html(
+        self,
+        path: str | Path | None = None,
+        *,
+        case: str = "",
+        date: datetime.date | str | None = None,
+        model: str = "",
+    ) -> str:
         """The page of the question without an answer, with what rules it out; written to ``path`` if given."""
         from elbowroom.present.report import no_region_page
 
-        text = no_region_page(self.answer, self)
+        text = no_region_page(self.answer, self, case=case, date=date, model=model)
         if path is not None:
             write_whole(path, text)
         return text

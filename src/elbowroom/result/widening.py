@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
@@ -13,7 +14,7 @@ import pandas as pd
 
 from elbowroom.numerics import Floats
 from elbowroom.result.region import Region
-from elbowroom.visible import named
+from elbowroom.visible import named, visible
 
 OPEN_FROM: Final = 2.0**20  # in units of the scale: an interval that reaches so far beyond the centre is called open
 
@@ -37,10 +38,11 @@ class End(Enum):
 class Side:
     """One end of one interval. ``witness`` is a point that fails, or whose score is so close to the border that the
     rounding of a sum decides, and that lies beyond this end alone: all its other coordinates are inside the region.
-    Without one, nothing beyond the end was refuted."""
+    Without one, nothing beyond the end was refuted. ``said`` is what the model says of it: its label, or its value."""
 
     end: End
     witness: Floats | None = None
+    said: object = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -104,6 +106,24 @@ class Widening:
     def __repr__(self) -> str:
         maximal = sum(side.end.is_maximal for side in (*self.lows, *self.highs))
         return f"<Widening: {maximal} of {2 * len(self.lows)} ends maximal, {self.seconds:.2g} s>"
+
+    def to_html(
+        self,
+        path: str | Path | None = None,
+        *,
+        case: str = "",
+        date: datetime.date | str | None = None,
+        model: str = "",
+    ) -> str:
+        """The page of the wide region, which also knows points of another outcome beyond its ends; written to ``path`` if
+        given."""
+        return self.region.to_html(path, widening=self, case=case, date=date, model=model)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the wide region, and which of its ends are the last."""
+        from html import escape
+
+        return f"{self.region._repr_html_()}<p>{escape(visible(self.proof()))}</p>"
 
     def to_json(self, path: str | Path | None = None, *, timings: bool = True) -> str:
         """The wide region with its certificate, as `Region.to_json` writes it; `Region.from_json` reads it."""

@@ -329,7 +329,9 @@ class _Growth:
             return Side(End.UNPROVED)
         if not self._body(*self._moved(climb, climb.refused)).contains(climb.witness)[0]:
             return Side(End.UNPROVED)  # refused when other sides were longer than in the box that was certified
-        return Side(End.MAXIMAL if climb.refused == climb.at + 1 else End.UNPROVED, climb.witness)
+        model = self.problem.model
+        said = model.info.says(model.scores(climb.witness[None]))[0]
+        return Side(End.MAXIMAL if climb.refused == climb.at + 1 else End.UNPROVED, climb.witness, said)
 
 
 def _gap_of(model: Model) -> float:

@@ -1,0 +1,97 @@
+"""What every page of an answer shares: its script and style, the policy that lets nothing else run, data inside the page.
+
+The policy names the script and the style by their SHA-256. Whatever a name or a label may hold, a browser runs no other
+script, loads no other style, and fetches nothing at all.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final
+
+from elbowroom.errors import InputError
+from elbowroom.present.numbers import about
+from elbowroom.result.region import NoRegion, Region
+from elbowroom.result.schema import write_answer
+from elbowroom.visible import visible, visible_json
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+    from markupsafe import Markup
+
+NOT_IN_MARKUP: Final = {
+    "<": "\\u003c",
+    ">": "\\u003e",
+    "&": "\\u0026",
+}  # what could end a script element, as JSON has it
+
+
+@cache
+def templates() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("elbowroom.present"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=lambda value: visible(value) if type(value) is str else value,
+    )
+    environment.filters["brief"] = lambda value: about(value, 4)
+    return environment
+
+
+@cache
+def asset(name: str) -> str:
+    """A script or a style of this package, as it is in its file."""
+    environment = templates()
+    assert environment.loader is not None
+    return environment.loader.get_source(environment, name)[0].replace("\r\n", "\n").strip()
+
+
+@cache
+def frame() -> dict[str, Markup]:
+    """Script, style and policy for the head of a page."""
+    from markupsafe import Markup
+
+    script, style = asset("page.js"), asset("style.css.j2") + "\n" + asset("page.css")
+    policy = (
+        f"default-src 'none'; script-src {_digest(script)}; style-src {_digest(style)}; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    return {"script": Markup(script), "style": Markup(style), "policy": Markup(policy)}
+
+
+def _digest(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode('utf-8')).digest()).decode('ascii')}'"
+
+
+def embedded(text: str) -> Markup:
+    """A JSON document for a data block: the same document, without a character that markup could take for its own."""
+    from markupsafe import Markup
+
+    for character, escape in NOT_IN_MARKUP.items():
+        text = text.replace(character, escape)  # in JSON these stand in texts alone, where an escape means the same
+    return Markup(visible_json(text))
+
+
+def data_block(values: Any) -> Markup:
+    """Numbers and words that the script reads."""
+    return embedded(json.dumps(values, ensure_ascii=False, allow_nan=False, separators=(",", ":")))
+
+
+def answer_block(answer: Region | NoRegion) -> tuple[Markup, str]:
+    """The answer as `to_json` writes it, for the download; "null" and the reason where it cannot be written."""
+    try:
+        return embedded(_compact(write_answer(answer))), ""
+    except InputError as error:
+        return embedded("null"), str(error)
+
+
+def _compact(text: str) -> str:
+    """The same document on one line: a page with several answers stays small."""
+    return json.dumps(json.loads(text), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
