@@ -1,0 +1,89 @@
+"""Pictures of the pages for the documentation, taken by the system's Chromium: ``python -m tools.screenshots``.
+
+The credit story of the demonstration, so that anyone can make them again.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+from PIL import Image
+
+from elbowroom import AtMost, Box, Explainer, Region
+from elbowroom.present.demo import german_story
+
+IMAGES = Path(__file__).parents[1] / "docs" / "images"
+DATE = "2026-11-18"
+COLOURS = 200  # of a picture: enough for a page, and half of its size
+
+
+@contextmanager
+def browser() -> Iterator[Any]:
+    from playwright.sync_api import sync_playwright
+
+    found = shutil.which("chromium") or shutil.which("google-chrome")
+    if found is None:
+        sys.exit("no Chromium on the path: install it, for example with apt-get install chromium")
+    with sync_playwright() as running:
+        started = running.chromium.launch(executable_path=found, args=["--no-sandbox", "--disable-gpu"])
+        yield started
+        started.close()
+
+
+def pages() -> dict[str, str]:
+    """Every page that is photographed, by name."""
+    story = german_story()
+    explainer = Explainer(story.model, story.space)
+    about: dict[str, Any] = {"case": "A-333", "date": DATE, "model": "credit.joblib"}
+    menu = explainer.menu(story.row, story.room)
+    closest = menu[-1]
+    free = explainer.explain(
+        story.row,
+        room=Box({"duration": 2, "amount": 250}, categories={"savings": ["100 to 500 DM", "500 to 1,000 DM"]}),
+    )
+    assert isinstance(free, Region)
+    none = explainer.explain(story.row, room=Box({"duration": 30, "amount": 4000}), rules=[AtMost(1)])
+    assert not none, "this room was chosen because no region is so wide"
+    return {
+        "menu": menu.to_html(**about),
+        "wide": closest.to_html(widening=explainer.widen(closest), **about),
+        "categories": free.to_html(**about),
+        "none": explainer.why_not(none).to_html(**about),
+    }
+
+
+def main() -> None:
+    IMAGES.mkdir(exist_ok=True)
+    html = pages()
+    with browser() as running, tempfile.TemporaryDirectory() as folder:
+
+        def shot(name: str, page: str, width: int, height: int, scheme: str = "light", act: Any = None) -> None:
+            file = Path(folder) / f"{page}.html"
+            file.write_text(html[page], encoding="utf-8")
+            opened = running.new_page(viewport={"width": width, "height": height}, color_scheme=scheme)
+            opened.goto(file.as_uri())
+            if act is not None:
+                act(opened)
+            small = Image.open(BytesIO(opened.screenshot())).convert("RGB").quantize(COLOURS)
+            small.save(IMAGES / f"{name}.png", optimize=True)
+            opened.close()
+
+        def beyond(page: Any) -> None:
+            page.locator('[data-control="1"] input[type=text]').fill("11,200")
+
+        shot("page", "menu", 1100, 760)
+        shot("page-phone", "wide", 390, 844)
+        shot("page-beyond", "wide", 1100, 760, act=beyond)
+        shot("page-dark", "categories", 1100, 760, "dark")
+        shot("page-none", "none", 1100, 760)
+
+
+if __name__ == "__main__":
+    main()
