@@ -71,7 +71,11 @@ def main() -> None:
             opened.goto(file.as_uri())
             if act is not None:
                 act(opened)
-            small = Image.open(BytesIO(opened.screenshot())).convert("RGB").quantize(COLOURS)
+            small = (
+                Image.open(BytesIO(opened.screenshot()))
+                .convert("RGB")
+                .quantize(COLOURS, method=Image.Quantize.MAXCOVERAGE)
+            )
             small.save(IMAGES / f"{name}.png", optimize=True)
             opened.close()
 
