@@ -61,6 +61,10 @@ def pages() -> dict[str, str]:
 
 def main() -> None:
     IMAGES.mkdir(exist_ok=True)
+    story = german_story()
+    answer = Explainer(story.model, story.space).explain(story.row, room=story.room)
+    assert isinstance(answer, Region)
+    (IMAGES / "map.png").write_bytes(answer.map("duration", "amount")._repr_png_())
     html = pages()
     with browser() as running, tempfile.TemporaryDirectory() as folder:
 

@@ -47,6 +47,7 @@ _HOME = {
     "FrontierDisplay": "elbowroom.present.frontier",
     "KeptProbability": "elbowroom.result",
     "Menu": "elbowroom.result",
+    "MapDisplay": "elbowroom.present.map",
     "MenuDisplay": "elbowroom.present.menu",
     "Few": "elbowroom.result",
     "Breakpoint": "elbowroom.result",
@@ -86,6 +87,7 @@ if TYPE_CHECKING:
     from elbowroom.importers import read_model
     from elbowroom.models import LinearModel, ObliqueEnsemble, ReluNetwork, TreeEnsemble
     from elbowroom.present.frontier import FrontierDisplay
+    from elbowroom.present.map import MapDisplay
     from elbowroom.present.menu import MenuDisplay
     from elbowroom.problem import (
         Allowed,
@@ -159,6 +161,7 @@ __all__ = [
     "LeastChange",
     "LinearModel",
     "LinearRule",
+    "MapDisplay",
     "Menu",
     "MenuDisplay",
     "Nearest",

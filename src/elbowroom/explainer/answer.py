@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 from elbowroom.errors import InputError
 from elbowroom.explainer.attempt import Attempt
 from elbowroom.explainer.opening import Opened
+from elbowroom.explainer.plane import outcome_plane
 from elbowroom.explainer.rounding import rounded_certificate
 from elbowroom.problem import Distance, Room, Target
 from elbowroom.result import NoRegion, Origin, Region, Status, WhyNot, Widening
@@ -51,6 +53,7 @@ def answer(
             labels=problem.labels,
             rounding=rounded_certificate(problem, referee.certificate.body),
             _widen=widen,
+            _plane=partial(outcome_plane, problem.model),
         )
     return NoRegion(
         status=Status.NONE_EXISTS if math.isinf(ending.lower_bound) else Status.UNKNOWN,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,7 @@ from elbowroom.explainer.filling import choices, closest_filling, fillable, with
 from elbowroom.explainer.many import Many
 from elbowroom.explainer.method import Method
 from elbowroom.explainer.opening import Opened, opened, without_numbers
+from elbowroom.explainer.plane import outcome_plane
 from elbowroom.explainer.several import Several, parse_share
 from elbowroom.explainer.why_not import WhyNone
 from elbowroom.importers.library import versions_of
@@ -45,6 +46,9 @@ from elbowroom.result import (
 from elbowroom.result.own_words import with_missing
 from elbowroom.search.contract import Clock, Engine, OnProgress
 from elbowroom.search.hulls import within_hulls
+
+if TYPE_CHECKING:
+    from elbowroom.present.map import MapDisplay
 
 MOST_PATTERNS = 4  # of missing numbers whose models are kept
 
@@ -367,3 +371,12 @@ class Explainer(Many, Several, WhyNone):
             return certify_answer(problem, body, seconds, looks) if broken is None else Inadmissible(broken)
 
         return widest_box(region, problem, order, accept, Clock(seconds))
+
+    def map(self, region: Region, first: str, second: str) -> MapDisplay:
+        """What the model says over two columns of numbers, everything else at the centre of the region: cell by cell for
+        trees, on a grid for other models. ``.plot(ax)`` draws it, with the value now, the centre and the region."""
+        from elbowroom.present.map import MapDisplay
+
+        if not isinstance(region, Region):
+            raise InputError(f"map takes a Region, not {type(region).__name__}")
+        return MapDisplay.from_plane(outcome_plane(self._for_row(region).model, region, first, second))

@@ -47,9 +47,14 @@ from elbowroom.visible import visible, visible_lines
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from elbowroom.present.map import MapDisplay
     from elbowroom.result.menu import Menu
+    from elbowroom.result.plane import Plane
     from elbowroom.result.why_not import WhyNot
     from elbowroom.result.widening import Widening
+
+Day = datetime.date | str | None  # of a page; None: today
+NO_MODEL = "this region was read from a file or copied, without the model that it is about; use"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -76,6 +81,7 @@ class Region:
     trace: tuple[Step, ...] = field(default=())
     counters: dict[str, float] = field(default_factory=dict)  # what the search counted, for benchmarks; not in the JSON
     _widen: Callable[..., Widening] | None = field(default=None)  # of the explainer it came from; not in the JSON
+    _plane: Callable[..., Plane] | None = field(default=None)
     rules: tuple[Rule, ...] = field(default=())
     rules_known: bool = True
     origin: Origin | None = None  # None: read from a file that does not keep it
@@ -83,9 +89,7 @@ class Region:
     filled: tuple[str, ...] = ()  # columns that the row lacks and the region fills in; typical in ``factual_values``
     labels: ClassNames = NO_NAMES  # what classes are called
     few: Few | None = None  # where few changes were preferred: the closest answer of all
-    rounding: Certificate | None = (
-        None  # of the room around a centre with the decimals of the data, where one is needed
-    )
+    rounding: Certificate | None = None  # of the room around a centre with the decimals of the data, where needed
 
     def __post_init__(self) -> None:
         if not isinstance(self.certificate, Certificate):
@@ -101,7 +105,7 @@ class Region:
 
     def __getstate__(self) -> dict[str, object]:
         """Copies and pickles leave the explainer behind: it holds the whole model."""
-        return {**self.__dict__, "_widen": None}
+        return {**self.__dict__, "_widen": None, "_plane": None}
 
     @property
     def body(self) -> Body:
@@ -217,10 +221,7 @@ class Region:
         """The widest intervals around the centre, each end proven maximal or reported as unproven; see
         `Explainer.widen`."""
         if self._widen is None:
-            raise InputError(
-                "this region was read from a file or copied, without the model that it is about; "
-                "use explainer.widen(region)"
-            )
+            raise InputError(f"{NO_MODEL} explainer.widen(region)")
         return self._widen(self, order=order, time_limit=time_limit)
 
     # ---- words and pictures -----------------------------------------------------------------------------------------
@@ -251,6 +252,14 @@ class Region:
 
         return plot_region(self, ax)
 
+    def map(self, first: str, second: str) -> MapDisplay:
+        """What the model says over two columns, everything else at the centre: exact cells for trees, else a grid."""
+        from elbowroom.present.map import MapDisplay
+
+        if self._plane is None:
+            raise InputError(f"{NO_MODEL} explainer.map(region, {first!r}, {second!r})")
+        return MapDisplay.from_plane(self._plane(self, first, second))
+
     def to_html(
         self,
         path: str | Path | None = None,
@@ -263,10 +272,8 @@ class Region:
     ) -> str:
         """One self-contained page; written to ``path`` if given, returned in any case.
 
-        Every feature can be moved: the page says "certified" exactly where the region is. With ``menu`` there is a tab for
-        each number of changes; with ``widening`` the page also knows the widest intervals, and points of another outcome
-        beyond their ends. ``case``, ``date`` (None: today) and ``model`` (a name) stand at its head.
-        """
+        It can be moved, and says "certified" exactly where the region is. ``menu`` adds a tab for each number of changes,
+        ``widening`` the points beyond ends; ``case``, ``date`` (None: today) and ``model`` stand at its head."""
         from elbowroom.present.report import page
 
         return _written(page(self, menu=menu, widening=widening, case=case, date=date, model=model), path)
@@ -361,14 +368,7 @@ class NoRegion:
 
         return no_region_fragment(self)
 
-    def to_html(
-        self,
-        path: str | Path | None = None,
-        *,
-        case: str = "",
-        date: datetime.date | str | None = None,
-        model: str = "",
-    ) -> str:
+    def to_html(self, path: str | Path | None = None, *, case: str = "", date: Day = None, model: str = "") -> str:
         """One self-contained page; written to ``path`` if given, returned in any case. ``no_region.why_not().to_html()``
         also says what rules a region out."""
         from elbowroom.present.report import no_region_page

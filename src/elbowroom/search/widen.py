@@ -320,6 +320,7 @@ class _Growth:
             origin=None,
             few=None,
             _widen=None,
+            _plane=None,
         )
 
     def _side(self, climb: _Climb) -> Side:
