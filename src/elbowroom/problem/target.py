@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
 from typing import Final
 
 import numpy as np
@@ -23,15 +23,18 @@ SAY_VALUES: Final = "say which values are wanted, for example target=Target(at_l
 class Target:
     """``Target("approved")``: the model must predict this label. ``Target("approved", probability=0.7)``: the model's
     probability of this label must be at least 0.7 (the paper's tau); then the label itself follows only if tau > 1/2.
-    ``Target(at_least=1000)``, ``Target(at_most=50)``, ``Target(at_least=10, at_most=20)``: the value that a regressor
-    predicts, both ends included."""
+    ``Target(at_least=1000)``, ``Target(at_most=50)``, ``Target(at_least=10, at_most=20)`` or, the same,
+    ``Target(between=(10, 20))``: the value that a regressor predicts, both ends included."""
 
     label: Hashable = None
     probability: float | None = None
     at_least: float | None = field(default=None, kw_only=True)
     at_most: float | None = field(default=None, kw_only=True)
+    between: InitVar[tuple[float, float] | None] = field(default=None, kw_only=True)
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, between: tuple[float, float] | None) -> None:
+        if between is not None:
+            self._take_both(between)
         if isinstance(self.label, np.generic):  # np.str_("a") and "a" must be one label, in seals and files as well
             object.__setattr__(self, "label", self.label.item())
         if not isinstance(self.label, Hashable):
@@ -53,6 +56,18 @@ class Target:
             )
         if self.at_least is not None and self.at_most is not None and self.at_least > self.at_most:
             raise InputError(f"Target: no number is at least {self.at_least} and at most {self.at_most}")
+
+    def _take_both(self, between: object) -> None:
+        if (
+            not isinstance(between, (tuple, list, np.ndarray))
+            or len(between) != 2
+            or any(end is None for end in between)
+        ):
+            raise InputError(f"Target between={between!r}: give two numbers, for example between=(10, 20)")
+        if self.at_least is not None or self.at_most is not None:
+            raise InputError("Target: between= already says both ends; leave out at_least= and at_most=")
+        object.__setattr__(self, "at_least", between[0])
+        object.__setattr__(self, "at_most", between[1])
 
     @property
     def values(self) -> ValueRange | None:

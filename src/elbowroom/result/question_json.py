@@ -87,7 +87,8 @@ def target_in(entry: Reader) -> Target:
         ends = {key: entry.at(key) for key in ("at_least", "at_most")}
         if all(end.value is None for end in ends.values()):
             raise entry.wrong("a range of values with at least one end")
-        return Target(**{key: None if end.value is None else end.number() for key, end in ends.items()})
+        low, high = (None if end.value is None else end.number() for end in ends.values())
+        return Target(at_least=low, at_most=high)
     probability = entry.at("probability")
     return Target(label_in(entry.at("label")), None if probability.value is None else probability.number())
 

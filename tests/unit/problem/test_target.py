@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -38,6 +40,11 @@ def test_a_word_is_not_a_number() -> None:
         ({"at_least": 1e301}, "leave no room for sums"),
         ({"at_least": 3, "at_most": 2}, "no number is at least 3.0 and at most 2.0"),
         ({"label": "yes", "at_least": 3}, "ask either for a class"),
+        ({"label": "yes", "between": (1, 2)}, "ask either for a class"),
+        ({"between": (3, 2)}, "no number is at least 3.0 and at most 2.0"),
+        ({"between": (3, None)}, "give two numbers"),
+        ({"between": 3}, "give two numbers"),
+        ({"between": (1, 2), "at_most": 3}, "between= already says both ends"),
         ({"probability": 0.5, "at_most": 3}, "ask either for a class"),
     ],
 )
@@ -52,6 +59,7 @@ def test_ranges_include_their_ends() -> None:
     assert [target.is_met(v) for v in (1.5, 2, np.nextafter(1.5, 0), 2.0000001, float("nan"))] == [True, True] + [
         False
     ] * 3
+    assert Target(between=(1.5, 2)) == target and replace(target, at_most=3.0) == Target(between=[1.5, 3])  # type: ignore[arg-type]
     assert repr(Target(at_least=-0.0)) == repr(Target(at_least=0))
     assert Target("yes").values is None and Target().names_nothing and not target.names_nothing
     with pytest.raises(TypeError):
