@@ -87,18 +87,29 @@ def from_ordinal(n: npt.ArrayLike) -> Floats:
     return bits.view(np.float64)
 
 
+_REACHES: Final = (4, 2**8, 2**16, 2**30)  # floats on either side of a guess
+
+
 def last_float_where(
-    holds: Callable[[Floats], Bools], size: int, low: float = -BIGGEST, high: float = BIGGEST
+    holds: Callable[[Floats], Bools],
+    size: int,
+    low: float = -BIGGEST,
+    high: float = BIGGEST,
+    near: Floats | None = None,
 ) -> Floats:
     """For ``size`` non-increasing predicates at once: the largest float64 in [low, high] for which each one holds.
 
     ``holds(x)`` gets an array of ``size`` candidates and answers entry by entry; each entry's predicate is true on a
     half line (-inf, edge]. The answer is -inf where it fails even at ``low``, and +inf where it holds at ``high``.
+    ``near`` are guesses (NaN: none). A good one saves most of some 64 questions, a bad one costs a few: it is only where
+    the search begins.
     """
     left = np.full(size, int(ordinal(low)), dtype=np.int64)
     right = np.full(size, int(ordinal(high)), dtype=np.int64)
     at_low = holds(from_ordinal(left))
     at_high = holds(from_ordinal(right))
+    if near is not None:
+        left, right = _narrowed(holds, left, right, near)
     while True:  # invariant: the predicate holds at left and fails at right
         wide = right - 1 > left  # in this order: right - left may overflow int64
         if not wide.any():
@@ -109,6 +120,21 @@ def last_float_where(
         right = np.where(wide & ~good, middle, right)
     edge = from_ordinal(left)
     return np.where(at_high, np.inf, np.where(at_low, edge, -np.inf))
+
+
+def _narrowed(holds: Callable[[Floats], Bools], left: Ints, right: Ints, near: Floats) -> tuple[Ints, Ints]:
+    """Closer ends for a bisection: ever farther neighbours of a guess are asked until they lie on both sides."""
+    guessed = np.isfinite(near)
+    start = np.where(guessed, ordinal(np.where(guessed, near, 0.0)), left)
+    for reach in _REACHES:
+        for step in (-reach, reach):
+            place = np.where(guessed, np.clip(start + step, left, right), left)
+            good = holds(from_ordinal(place))
+            left = np.where(guessed & good, place, left)
+            right = np.where(guessed & ~good, place, right)
+        if (right - 2 * reach <= left)[guessed].all():
+            break
+    return left, right
 
 
 def two_sum(a: Floats, b: Floats) -> tuple[Floats, Floats]:

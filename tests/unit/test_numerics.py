@@ -53,6 +53,24 @@ def test_float32_cuts_are_exact_half_lines(thresholds: list[float]) -> None:
     assert (next_up(edge).astype(np.float32) > cut).all()
 
 
+@given(st.floats(allow_nan=False), st.lists(st.floats(), min_size=1, max_size=6))
+def test_a_guess_changes_the_effort_and_not_the_edge(edge: float, guesses: list[float]) -> None:
+    near = np.array(guesses)
+    found = last_float_where(lambda x: x <= edge, near.size, near=near)
+    assert np.array_equal(found, last_float_where(lambda x: x <= edge, near.size))
+
+
+def test_a_good_guess_saves_questions() -> None:
+    asked = []
+
+    def holds(x: np.ndarray) -> np.ndarray:
+        asked.append(x)
+        return np.asarray(x <= np.array([1.25, -3e-8]))
+
+    edges = last_float_where(holds, 2, near=np.array([next_up(1.25), -3e-8]))
+    assert edges.tolist() == [1.25, -3e-8] and len(asked) < 10
+
+
 def test_half_lines_without_an_edge() -> None:
     everywhere = last_float_where(lambda x: np.ones(x.shape, dtype=bool), 1)
     nowhere = last_float_where(lambda x: np.zeros(x.shape, dtype=bool), 1)

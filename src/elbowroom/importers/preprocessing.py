@@ -199,6 +199,17 @@ class Preprocessing:
             error += np.abs(weight[:, [j]]) * (row.missing_error + slack * np.abs(row.missing_value))
         return {"missing_value": share, "missing_error": error} if np.isfinite(share).any() else {}
 
+    def _guesses(
+        self, columns: Ints, thresholds: Floats, goes_left: Callable[[Floats, Floats], Bools]
+    ) -> Floats | None:
+        """Where cuts on straight columns lie, up to rounding."""
+        if not self.stages:
+            return None
+        seen = last_float_where(lambda t: goes_left(t, thresholds), len(columns))
+        with np.errstate(divide="ignore"):
+            guess = (seen - self.trace.offset[columns]) / self.trace.factor[columns]
+        return np.where(self.trace.way[columns] == Way.STRAIGHT, guess, np.nan)
+
     def cuts(
         self, column: Ints, threshold: Floats, goes_left: Callable[[Floats, Floats], Bools]
     ) -> tuple[Ints, Floats, Bools]:
@@ -226,7 +237,7 @@ class Preprocessing:
             return np.asarray(goes_left(seen, thresholds) ^ falls)
 
         with np.errstate(over="ignore", invalid="ignore"):
-            edge = last_float_where(holds, len(columns), -BIGGEST, BIGGEST)
+            edge = last_float_where(holds, len(columns), near=self._guesses(columns, thresholds, goes_left))
             curved = np.flatnonzero((self.trace.way[columns] == Way.CURVE) & np.isfinite(edge))
             wrong = steps_back(holds, edge, curved)
         if wrong is not None:
