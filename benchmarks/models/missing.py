@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from sklearn.compose import make_column_transformer
+from sklearn.decomposition import PCA
 from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier
 from sklearn.impute import KNNImputer, SimpleImputer
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
+from sklearn.preprocessing import KBinsDiscretizer, OneHotEncoder, OrdinalEncoder, StandardScaler
+from sklearn.svm import SVC
 
 from benchmarks.models.case import Case, Family, Given
 from benchmarks.models.fitting import fit, later, one_of_each
@@ -59,6 +61,14 @@ def _gaps() -> list[Case]:
         family("ExtraTrees, row with a gap", lambda: with_gap(fit(ExtraTreesClassifier(30, max_depth=7, random_state=0), sensors()), "debt", True)),
         family("SimpleImputer + LogisticRegression, row with a gap", lambda: with_gap(
             fit(make_pipeline(SimpleImputer(), StandardScaler(), logistic()), sensors()), "debt", True)),
+        family("SimpleImputer + PCA + LogisticRegression, row with a gap", lambda: with_gap(
+            fit(make_pipeline(SimpleImputer(), StandardScaler(), PCA(4), logistic()), sensors()), "debt", True)),
+        family("SimpleImputer + SVC(linear), row with a gap", lambda: with_gap(
+            fit(make_pipeline(SimpleImputer(), StandardScaler(), SVC(kernel="linear")), sensors()), "debt", True)),
+        family("SimpleImputer + KBinsDiscretizer + LogisticRegression, row with a gap", lambda: with_gap(
+            fit(make_pipeline(SimpleImputer(), KBinsDiscretizer(), logistic()), sensors()), "debt", True)),
+        family("SimpleImputer + KBinsDiscretizer + forest, row with a gap", lambda: with_gap(
+            fit(make_pipeline(SimpleImputer(), KBinsDiscretizer(4), forest(20, max_depth=5)), sensors()), "debt", True)),
         family("SimpleImputer(indicator) + forest, row with a gap", lambda: with_gap(
             fit(make_pipeline(SimpleImputer(add_indicator=True), forest(30)), sensors()), "savings", True)),
         family("SimpleImputer(indicator) + LogisticRegression, full row", lambda: with_gap(

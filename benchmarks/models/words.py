@@ -6,7 +6,9 @@ from typing import Any
 
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import make_column_selector, make_column_transformer
+from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.feature_selection import VarianceThreshold
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.neural_network import MLPClassifier
@@ -73,11 +75,24 @@ def _one_hot() -> list[Case]:
         family("GridSearchCV over the pipeline", later(
             lambda: GridSearchCV(encoded(logistic()), {"logisticregression__C": [0.1, 1.0]}, cv=3), credit)),
         family("calibrated pipeline", later(lambda: CalibratedClassifierCV(encoded(logistic()), ensemble=False, cv=3), credit)),
+        family("one-hot, then TruncatedSVD, LogisticRegression", later(lambda: _projected(TruncatedSVD(6, random_state=0), logistic()), credit)),
+        family("one-hot, then PCA, MLP", later(lambda: _projected(PCA(6), net), credit)),
+        family("one-hot, then PCA, DecisionTree", later(lambda: _projected(PCA(4), tree(3)), credit)),
+        family("a wrapper around a pipeline that drops words", later(
+            lambda: CalibratedClassifierCV(encoded(logistic(), words=WORDS[:2]), ensemble=False, cv=3), credit)),
+        family("sparse words, SVC(linear)", later(lambda: _projected(VarianceThreshold(), SVC(kernel="linear")), credit)),
         family("labels 0 and 1", later(lambda: encoded(forest(30)), credit_codes)),
         family("whole numbers one-hot", later(lambda: encoded(logistic(), words=(*WORDS, "rate")), credit)),
         family("adult-like, forest", lambda: fit(_adult(forest(40)), adult())),
         family("adult-like, LogisticRegression", lambda: fit(_adult(logistic()), adult())),
     ]  # fmt: skip
+
+
+def _projected(step: Any, model: Any) -> Any:
+    """Words one-hot, then a step over all columns."""
+    front = encoded(model, OneHotEncoder(sparse_output=not isinstance(step, PCA), handle_unknown="ignore"))[0]
+    front.set_params(remainder="drop", sparse_threshold=0.0 if isinstance(step, PCA) else 1.0)
+    return make_pipeline(front, step, model)
 
 
 def _adult(model: Any) -> Any:
