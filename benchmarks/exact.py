@@ -29,10 +29,10 @@ def _blocked(seed: int) -> str:
 
 
 PARTS: dict[str, tuple[int, int, Callable[[int], str]]] = {
-    "together": (2_000, FIRST, people),
-    **{f"whole numbers, {family}": (400, FIRST, lambda seed, f=family: whole(seed, (f,))) for family in FAMILIES},
+    "together": (2_300, FIRST, people),
+    **{f"whole numbers, {family}": (150 if family == "network" else 300, FIRST, lambda seed, f=family: whole(seed, (f,))) for family in FAMILIES},
     "whole numbers, trees by Algorithm 1": (200, 2 * FIRST, lambda seed: whole(seed, ("trees",), "adversarial")),
-    "several": (300, FIRST, several),
+    "several": (450, FIRST, several),
     "why not": (200, 0, _blocked),
 }  # fmt: skip
 

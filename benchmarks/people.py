@@ -104,7 +104,7 @@ def applicants(rows: int, limit: float) -> list[dict[str, Any]]:
             closest(limit, prefer_few=share),
         )
     if hasattr(elbowroom, "Plausible"):
-        rule = elbowroom.Plausible(frame)  # type: ignore[attr-defined]
+        rule = elbowroom.Plausible(frame, label)  # type: ignore[attr-defined]
         settings["defaults, Plausible"] = (lambda _: Space.from_frame(frame), closest(limit, rules=[rule]))
         settings["demo's rules, Plausible"] = (lambda row: with_rules(frame, row), closest(limit, rules=[rule]))
     records = []

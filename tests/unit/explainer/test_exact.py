@@ -10,9 +10,10 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from elbowroom import Ball, Box, Explainer, Feature, Forbidden, Group, LinearRule, NotAll, Region, Space, Status
+from elbowroom import AtMost, Ball, Box, Explainer, Feature, Forbidden, Group, LinearRule, NotAll, Region, Space, Status
 from elbowroom.models import TreeEnsemble
 from elbowroom.problem import RecourseProblem
+from elbowroom.search.adversarial.center import tidy
 from elbowroom.search.network.moves import Moves
 from tests.support.exact import attacked, people, several, whole
 from tests.support.small_models import info, random_trees
@@ -97,3 +98,14 @@ def test_a_network_leaves_a_category_that_the_rules_forbid_and_the_room_takes() 
     moves = Moves.of(problem)
     assert moves.center(moves.low)[1:].tolist() in ([0.0, 1.0, 0.0], [0.0, 0.0, 1.0])
     assert problem.admissible(moves.center(moves.low))
+
+
+def test_a_column_that_is_off_by_rounding_beside_a_change_of_category_is_put_back() -> None:
+    """What a solver hands back, under a limit on changes: the category is the change, the column did not move."""
+    features = [Feature("x0"), *(Feature(f"x{f}", "binary") for f in (1, 2))]
+    space = Space(tuple(features), (Group("city", ("x1", "x2")),))
+    model = network(np.random.default_rng(1), 3, (2,))
+    problem = RecourseProblem.ask(model, space, [0.3, 1.0, 0.0], Box(0.0), 1, "l1", [AtMost(1)])
+    off = np.array([np.nextafter(0.3, 1.0), 0.0, 1.0])
+    assert problem.why_inadmissible(off) is not None
+    assert tidy(problem, off).tolist() == [0.3, 0.0, 1.0]

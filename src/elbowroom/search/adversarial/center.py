@@ -164,10 +164,12 @@ def tidy(problem: RecourseProblem, x: Floats) -> Floats:
         center[members] = np.eye(members.size)[pick]
     limit = problem.conditions.most_changes
     if limit is not None:
-        moves = problem.metric.moves(problem.factual, center)[: center.size]
-        groups = int((problem.metric.moves(problem.factual, center)[center.size :] > 0).sum())
+        every = problem.metric.moves(problem.factual, center)
+        moves, groups = every[: center.size], int((every[center.size :] > 0).sum())
+        rounding = EPSILONS.unmoved * problem.metric.factor * np.abs(problem.factual)  # of a column that did not move
+        hardly = np.maximum(rounding, HARDLY_MOVED * max(NONZERO, float(every.max())))
         order = np.argsort(-moves)
         for f in order[max(limit - groups, 0) :]:
-            if problem.space.group_of[f] < 0 and moves[f] <= HARDLY_MOVED * max(NONZERO, float(moves.max())):
+            if problem.space.group_of[f] < 0 and moves[f] <= hardly[f]:
                 center[f] = float(np.clip(problem.factual[f], lower[f], upper[f]))
     return center + 0.0
