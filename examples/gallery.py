@@ -158,7 +158,7 @@ JUDGED = {
     "wine 1": "True of the model and absurd in the cellar: proline more than doubles. A linear model knows no limits; `Plausible` does.",
     "wine 2": "Two measurements at the edge of all wines in the table. The words say 'at least', and one sees at once that it is a stretch.",
     "wine 3": "The same stretch by one measurement: fine as an account of the model, useless as advice, and short enough to notice.",
-    "iris 1": "A single split decides; the interval is narrow because a room of 2 % was asked for. Whether 'at 6.3 cm' is a demand or a description takes a second look.",
+    "iris 1": "A single split decides; the interval is narrow because a room of 2 % was asked for. The sepals stay as they are, to the digit in which they were measured.",
     "iris 2": "The best kind of sentence: 4.8 cm or less, and the length of the sepal does not matter. A rule that one can remember.",
     "iris 3": "Correct and odd: a petal as short as before but half as wide would make it a setosa for this tree, which looks at nothing else.",
     "iris 4": "A wide room makes a robust statement and a strange flower: petals 1.7 cm wide and at most 2.8 cm long. The tree has never seen one.",
