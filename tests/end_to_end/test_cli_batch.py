@@ -10,7 +10,7 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.ensemble import GradientBoostingClassifier
+from sklearn.ensemble import GradientBoostingClassifier, HistGradientBoostingClassifier
 from typer.testing import CliRunner
 
 from elbowroom import Box, Explainer
@@ -100,6 +100,20 @@ def test_every_answer_is_proven_again(files: Path, tmp_path: Path) -> None:
     assert code == 0 and "2 answers hold" in said
     assert check(files, store, "--json")[0] == 2
     assert CliRunner().invoke(app, ["check", str(store)]).exit_code == 2
+
+
+def test_rows_that_lack_numbers(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(200, 2)), columns=["a", "b"])
+    X.iloc[::3, 0] = np.nan
+    joblib.dump(
+        HistGradientBoostingClassifier(max_iter=10).fit(X, X["b"] + X["a"].fillna(0) > 0), tmp_path / "model.joblib"
+    )
+    X.to_csv(tmp_path / "data.csv", index=False)
+    words = ["batch", tmp_path / "model.joblib", tmp_path / "data.csv", "--rows", "0:6", "--store", tmp_path / "runs.db"]
+    assert CliRunner().invoke(app, [*map(str, words), "--trust-pickle"]).exit_code == 0
+    code, said = check(tmp_path, tmp_path / "runs.db")
+    assert code == 0 and "6 answers hold" in said, said
 
 
 def test_answers_that_changed_places_are_refuted(files: Path, tmp_path: Path) -> None:

@@ -95,7 +95,7 @@ def not_its_own(
         asked = None  # values that have no JSON of their own, such as categories that are dates
     if asked is not None and not np.array_equal(asked, answer.inner_row, equal_nan=True):
         yield "it is about another row than the store has in its place"
-    if record.status != answer.status.name or json.loads(record.line or "{}") != flat(answer.space, answer):
+    if record.status != answer.status.name or record.line != json.dumps(flat(answer.space, answer)):
         yield "its line in the table says something else than the answer"
 
 
