@@ -35,29 +35,38 @@ if __name__ == "__main__":
 """
 
 
-def run_kills(explainer: Explainer, table: pd.DataFrame) -> dict[str, Any]:
+def run_kills(
+    explainer: Explainer, table: pd.DataFrame, kills: int = KILLS, alone: int = ALONE, pause: float = 1.0
+) -> dict[str, Any]:
+    """So many kills, the first ones of a process ``alone``, each at most ``pause`` seconds after its begin."""
     rows = table.head(ROWS)
     whole = explainer.explain_many(rows, ROOM)
     expected = answers_of(whole)
-    chance, kills, wrong, stores = random.Random(0), Counter[str](), 0, 0
+    chance, done, wrong, stores = random.Random(0), Counter[str](), 0, 0
     began = time.perf_counter()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         joblib.dump((explainer, rows), folder / "question")
         (folder / "program.py").write_text(PROGRAM)
-        while sum(kills.values()) < KILLS:
+        while done.total() < kills:
             stores += 1
-            store, alone = folder / f"{stores}.db", sum(kills.values()) < ALONE
+            store, by_itself = folder / f"{stores}.db", done.total() < alone
             ended = False
             while not ended:
-                how = _alone(explainer, rows, store, chance) if alone else _with_workers(folder, store, chance)
+                if done.total() >= kills:
+                    explainer.explain_many(rows, ROOM, store=store)
+                    how = None
+                elif by_itself:
+                    how = _alone(explainer, rows, store, chance, pause)
+                else:
+                    how = _with_workers(folder, store, chance)
                 ended = how is None
-                kills.update([] if how is None else [how])
+                done.update([] if how is None else [how])
             wrong += not _is_whole(explainer, rows, store, expected)
-            print(f"{sum(kills.values())} kills, {stores} batches, {wrong} wrong: {dict(kills)}", flush=True)
+            print(f"{done.total()} kills, {stores} batches, {wrong} wrong: {dict(done)}", flush=True)
     return {
-        "kills": sum(kills.values()),
-        "by_kind": dict(kills),
+        "kills": done.total(),
+        "by_kind": dict(done),
         "batches": stores,
         "rows_of_each": len(rows),
         "wrong_batches": wrong,
@@ -80,7 +89,7 @@ def _is_whole(explainer: Explainer, rows: pd.DataFrame, store: Path, expected: l
     return found == list(range(len(rows))) and not asked and answers_of(again) == expected
 
 
-def _alone(explainer: Explainer, rows: pd.DataFrame, store: Path, chance: random.Random) -> str | None:
+def _alone(explainer: Explainer, rows: pd.DataFrame, store: Path, chance: random.Random, pause: float) -> str | None:
     """One process, ended after a moment; None: it was faster."""
     child = os.fork()
     if child == 0:
@@ -89,7 +98,7 @@ def _alone(explainer: Explainer, rows: pd.DataFrame, store: Path, chance: random
             code = 130 if explainer.explain_many(rows, ROOM, store=store).interrupted else 0
         finally:
             os._exit(code)
-    time.sleep(chance.uniform(0.0, 1.0))
+    time.sleep(chance.uniform(0.0, pause))
     kind = "Ctrl-C" if chance.random() < 0.3 else "kill -9 of the process"
     os.kill(child, signal.SIGINT if kind == "Ctrl-C" else signal.SIGKILL)
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])

@@ -2,73 +2,32 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import random
 import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
-import joblib
 import pandas as pd
 import pytest
+from benchmarks.batch_kills import run_kills
 
 from elbowroom import Box, Explainer
 from tests.support.batches import portfolio, without_times
 
-PROGRAM = """
-import sys, joblib
-from elbowroom import Box
-if __name__ == "__main__":
-    explainer, rows = joblib.load(sys.argv[1])
-    batch = explainer.explain_many(rows, Box(0.02), store=sys.argv[2], n_jobs=int(sys.argv[3]))
-    sys.exit(130 if batch.interrupted else 0)
-"""
 
-
-def _child(folder: Path, store: Path, jobs: int) -> subprocess.Popen[bytes]:
-    program = folder / "program.py"
-    program.write_text(PROGRAM)
-    words = [sys.executable, str(program), str(folder / "question"), str(store), str(jobs)]
-    return subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
-
-
-def _kill_and_resume(folder: Path, seed: int, jobs: int, rows: pd.DataFrame, expected: pd.DataFrame) -> None:
-    """Kill the batch at random moments until it ends by itself; then every row is there once, as in one run."""
-    chance, store = random.Random(seed), folder / f"{seed}.db"
-    explainer: Explainer = portfolio()[0]
-    for _ in range(6):
-        child = _child(folder, store, jobs)
-        time.sleep(chance.uniform(0.5, 4.0))
-        with_all = signal.SIGINT if chance.random() < 0.3 else signal.SIGKILL
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(child.pid, with_all)
-        child.wait(60)
-    child = _child(folder, store, jobs)
-    assert child.wait(120) == 0
-    found = explainer.explain_many(rows, Box(0.02), store=store)
-    pd.testing.assert_frame_equal(without_times(found.frame), without_times(expected))
-
-
-@pytest.mark.parametrize(("seed", "jobs"), [(0, 1)])
-def test_killed_batches_lose_nothing(tmp_path: Path, seed: int, jobs: int) -> None:
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
+def test_killed_batches_lose_nothing() -> None:
+    """kill -9 and Ctrl-C at random moments: every row is there once, as in an unbroken run. The benchmark ``python -m
+    benchmarks batch --only kills`` does it 200 times, with workers, too."""
     explainer, rejected = portfolio()
-    rows = pd.concat([rejected] * 4)
-    joblib.dump((explainer, rows), tmp_path / "question")
-    _kill_and_resume(tmp_path, seed, jobs, rows, explainer.explain_many(rows, Box(0.02)).frame)
+    found = run_kills(explainer, pd.concat([rejected] * 3), kills=12, alone=12, pause=0.25)
+    assert found["equal"] and found["kills"] >= 12
 
 
 @pytest.mark.long
 @pytest.mark.timeout(3600)
-def test_two_hundred_kills(tmp_path: Path) -> None:
+def test_two_hundred_kills() -> None:
     explainer, rejected = portfolio()
-    rows = pd.concat([rejected] * 4)
-    joblib.dump((explainer, rows), tmp_path / "question")
-    expected = explainer.explain_many(rows, Box(0.02)).frame
-    for seed in range(34):  # six kills each
-        _kill_and_resume(tmp_path, 100 + seed, 1 + seed % 2, rows, expected)
+    assert run_kills(explainer, pd.concat([rejected] * 3))["equal"]
 
 
 def test_a_worker_that_dies(tmp_path: Path) -> None:

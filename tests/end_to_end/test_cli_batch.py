@@ -110,7 +110,15 @@ def test_rows_that_lack_numbers(tmp_path: Path) -> None:
         HistGradientBoostingClassifier(max_iter=10).fit(X, X["b"] + X["a"].fillna(0) > 0), tmp_path / "model.joblib"
     )
     X.to_csv(tmp_path / "data.csv", index=False)
-    words = ["batch", tmp_path / "model.joblib", tmp_path / "data.csv", "--rows", "0:6", "--store", tmp_path / "runs.db"]
+    words = [
+        "batch",
+        tmp_path / "model.joblib",
+        tmp_path / "data.csv",
+        "--rows",
+        "0:6",
+        "--store",
+        tmp_path / "runs.db",
+    ]
     assert CliRunner().invoke(app, [*map(str, words), "--trust-pickle"]).exit_code == 0
     code, said = check(tmp_path, tmp_path / "runs.db")
     assert code == 0 and "6 answers hold" in said, said
