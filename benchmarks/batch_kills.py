@@ -36,10 +36,15 @@ if __name__ == "__main__":
 
 
 def run_kills(
-    explainer: Explainer, table: pd.DataFrame, kills: int = KILLS, alone: int = ALONE, pause: float = 1.0
+    explainer: Explainer,
+    table: pd.DataFrame,
+    kills: int = KILLS,
+    alone: int = ALONE,
+    pause: float = 1.0,
+    size: int = ROWS,
 ) -> dict[str, Any]:
     """So many kills, the first ones of a process ``alone``, each at most ``pause`` seconds after its begin."""
-    rows = table.head(ROWS)
+    rows = table.head(size)
     whole = explainer.explain_many(rows, ROOM)
     expected = answers_of(whole)
     chance, done, wrong, stores = random.Random(0), Counter[str](), 0, 0

@@ -19,7 +19,7 @@ def test_killed_batches_lose_nothing() -> None:
     """kill -9 and Ctrl-C at random moments: every row is there once, as in an unbroken run. The benchmark ``python -m
     benchmarks batch --only kills`` does it 200 times, with workers, too."""
     explainer, rejected = portfolio()
-    found = run_kills(explainer, pd.concat([rejected] * 3), kills=12, alone=12, pause=0.25)
+    found = run_kills(explainer, rejected, kills=12, alone=12, pause=0.15, size=60)
     assert found["equal"] and found["kills"] >= 12
 
 
