@@ -24,7 +24,7 @@ import pandas as pd
 from elbowroom import Box, Explainer
 
 ROOM = Box(0.02)
-KILLS, ALONE, ROWS = 200, 120, 240
+KILLS, ALONE, ROWS = 200, 140, 160
 PROGRAM = """
 import sys, joblib
 from elbowroom import Box
@@ -40,10 +40,11 @@ def run_kills(
     table: pd.DataFrame,
     kills: int = KILLS,
     alone: int = ALONE,
-    pause: float = 1.0,
+    pause: float = 0.5,
     size: int = ROWS,
 ) -> dict[str, Any]:
     """So many kills, the first ones of a process ``alone``, each at most ``pause`` seconds after its begin."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # also where this runs in the background, which ignores it
     rows = table.head(size)
     whole = explainer.explain_many(rows, ROOM)
     expected = answers_of(whole)
