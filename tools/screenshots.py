@@ -6,6 +6,7 @@ The credit story of the demonstration, so that anyone can make them again.
 from __future__ import annotations
 
 import shutil
+import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -14,9 +15,11 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+import joblib
 from PIL import Image
 
 from elbowroom import AtMost, Box, Explainer, Region
+from elbowroom.present.credit import german_credit
 from elbowroom.present.demo import german_story
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
@@ -59,6 +62,44 @@ def pages() -> dict[str, str]:
     }
 
 
+def serve(running: Any, folder: Path) -> None:
+    """The page of the server with one question and its answer."""
+    story = german_story()
+    joblib.dump(story.model, folder / "credit.joblib")
+    german_credit()[0].to_csv(folder / "credit.csv", index=False)
+    command = [
+        sys.executable,
+        "-m",
+        "elbowroom",
+        "serve",
+        f"{folder}/credit.joblib",
+        "--reference",
+        f"{folder}/credit.csv",
+    ]
+    command += ["--trust-pickle", "--port", "0", "--immutable", "age"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        address = server.stdout.readline().split()[-1]
+        page = running.new_page(viewport={"width": 1280, "height": 1000})
+        page.goto(address)
+        page.wait_for_selector("#ask:enabled", timeout=120_000)
+        page.fill("#number", "333")
+        page.click("#load")
+        page.fill("#case", "A-333")
+        page.check("#widen")
+        page.click("#ask")
+        page.wait_for_selector("#page:visible", timeout=120_000)
+        page.frame_locator("#page").locator(".verdict").first.wait_for()
+        keep(page.screenshot(), "serve")
+        page.close()
+        server.terminate()
+
+
+def keep(picture: bytes, name: str) -> None:
+    small = Image.open(BytesIO(picture)).convert("RGB").quantize(COLOURS, method=Image.Quantize.MAXCOVERAGE)
+    small.save(IMAGES / f"{name}.png", optimize=True)
+
+
 def main() -> None:
     IMAGES.mkdir(exist_ok=True)
     story = german_story()
@@ -91,6 +132,7 @@ def main() -> None:
         shot("page-beyond", "wide", 1100, 760, act=beyond)
         shot("page-dark", "categories", 1100, 760, "dark")
         shot("page-none", "none", 1100, 760)
+        serve(running, Path(folder))
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from unittest.mock import patch
 
 import typer.main
 
-from elbowroom.present import cli
+from elbowroom.present import program
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def run_program(words: Sequence[object], encoding: str = "utf-8", terminal: bool
     sys.argv, sys.stdout, sys.stderr = ["elbowroom", *map(str, words)], out, err
     try:
         with patch("typer.main.get_command", _command):
-            cli.main()
+            raise SystemExit(program.run())
     except SystemExit as ending:
         code = ending.code if isinstance(ending.code, int) else 0 if ending.code is None else 1
     except BaseException:
@@ -72,7 +72,12 @@ def run_program(words: Sequence[object], encoding: str = "utf-8", terminal: bool
 def run_in_terminal(words: Sequence[object], seconds: float = 120.0) -> Ran:
     """The same in a new interpreter whose outputs are a terminal; both come as ``out``."""
     ours, theirs = pty.openpty()
-    command = [sys.executable, "-c", "from elbowroom.present.cli import main; main()", *map(str, words)]
+    command = [
+        sys.executable,
+        "-c",
+        "from elbowroom.present.program import run; raise SystemExit(run())",
+        *map(str, words),
+    ]
     process = subprocess.Popen(
         command, stdin=theirs, stdout=theirs, stderr=theirs, env={**os.environ, "TERM": "xterm", "COLUMNS": "200"}
     )

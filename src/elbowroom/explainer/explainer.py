@@ -125,6 +125,16 @@ class Explainer(Many, Several, WhyNone):
             self._lacking[names] = other
         return self._lacking[names]
 
+    def with_space(self, space: Space) -> Explainer:
+        """The same model, which is not read again, with other bounds, scales and rules of change for the same columns."""
+        if not isinstance(space, Space) or space.names != self._space.names:
+            raise InputError(
+                "with_space takes a Space with the columns of the present one, for example replace(explainer.space, ...)"
+            )
+        other = Explainer.__new__(Explainer)
+        other._begin(replace(self._whole._opened, space=space), self._versions, ())
+        return other
+
     def _for_row(self, row: object, what: str = "row") -> Explainer:
         """Who answers for a row: this explainer, or the one for the numbers that the row lacks."""
         if isinstance(row, Region):

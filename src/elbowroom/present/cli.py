@@ -1,4 +1,4 @@
-"""The command line: ``elbowroom demo | explain | menu | check | radius | frontier | chance | schema``.
+"""The command line: ``elbowroom demo | explain | menu | check | radius | frontier | chance | serve | schema``.
 
 Exit codes: 0 a region was found (or a check passed), 1 the machine failed (memory, or the output could not be written),
 2 bad input, 3 proven that no region exists, 4 unknown, 5 a checked claim does not hold (refuted, or made for another
@@ -60,6 +60,7 @@ from elbowroom.present.options import (
     Widen,
 )
 from elbowroom.present.outputs import Kind, outputs
+from elbowroom.present.web.command import serve
 from elbowroom.version import __version__
 
 app = typer.Typer(
@@ -342,11 +343,5 @@ def schema() -> None:
     screen.stdout().json(json_schema().rstrip("\n"))
 
 
+app.command()(serve)
 cli_batch.register(app, guarded)
-
-
-def main() -> None:
-    """The program, for those who have imported this module already; it begins in `elbowroom.__main__`."""
-    from elbowroom.present.program import run
-
-    raise SystemExit(run())

@@ -6,20 +6,19 @@ script, loads no other style, and fetches nothing at all.
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from elbowroom.errors import InputError
-from elbowroom.present.numbers import about
+from elbowroom.present.assets import asset as asset
+from elbowroom.present.assets import digest
+from elbowroom.present.assets import templates as templates
 from elbowroom.result.region import NoRegion, Region
 from elbowroom.result.schema import write_answer
-from elbowroom.visible import visible, visible_json
+from elbowroom.visible import visible_json
 
 if TYPE_CHECKING:
-    from jinja2 import Environment
     from markupsafe import Markup
 
 NOT_IN_MARKUP: Final = {
@@ -30,44 +29,16 @@ NOT_IN_MARKUP: Final = {
 
 
 @cache
-def templates() -> Environment:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    environment = Environment(
-        loader=PackageLoader("elbowroom.present"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=lambda value: visible(value) if type(value) is str else value,
-    )
-    environment.filters["brief"] = lambda value: about(value, 4)
-    return environment
-
-
-@cache
-def asset(name: str) -> str:
-    """A script or a style of this package, as it is in its file."""
-    environment = templates()
-    assert environment.loader is not None
-    return environment.loader.get_source(environment, name)[0].replace("\r\n", "\n").strip()
-
-
-@cache
 def frame() -> dict[str, Markup]:
     """Script, style and policy for the head of a page."""
     from markupsafe import Markup
 
     script, style = asset("page.js"), asset("style.css.j2") + "\n" + asset("page.css")
     policy = (
-        f"default-src 'none'; script-src {_digest(script)}; style-src {_digest(style)}; "
+        f"default-src 'none'; script-src {digest(script)}; style-src {digest(style)}; "
         "base-uri 'none'; form-action 'none'"
     )
     return {"script": Markup(script), "style": Markup(style), "policy": Markup(policy)}
-
-
-def _digest(text: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode('utf-8')).digest()).decode('ascii')}'"
 
 
 def embedded(text: str) -> Markup:
