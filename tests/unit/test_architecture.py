@@ -165,10 +165,19 @@ def test_cycles_are_found_where_there_are_some() -> None:
 
 
 # ---- doors ----------------------------------------------------------------------------------------------------------
-# Where a terminal is written to. The last two write fixed words: one before anything can be imported, one on its own.
-SCREEN = frozenset({"elbowroom.present.screen", "elbowroom.present.sink", "elbowroom.__main__", "elbowroom.warm"})
+# Where a terminal is written to. The last two write fixed words: one before anything can be imported, one on its own. The checker
+# shares nothing with the rest and has doors of its own.
+SCREEN = frozenset(
+    {
+        "elbowroom_checker.__main__",
+        "elbowroom.present.screen",
+        "elbowroom.present.sink",
+        "elbowroom.__main__",
+        "elbowroom.warm",
+    }
+)
 # Where files are read and written. The compiler's cache of `kernels` is no output of a user.
-DISK = frozenset({"elbowroom.disk"})
+DISK = frozenset({"elbowroom_checker.reading", "elbowroom.disk"})
 PRINTING = frozenset({"print", "echo", "secho", "Console", "pprint", "rprint", "print_exc"})
 FILE_CALLS = frozenset(
     {"open", "fdopen", "write_text", "write_bytes", "read_text", "read_bytes", "touch", "mkstemp", "NamedTemporaryFile"}

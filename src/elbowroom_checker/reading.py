@@ -1,0 +1,148 @@
+"""Files by strangers: JSON with bounds on everything, and numbers as whole multiples of the smallest positive float.
+
+Every float64 is a whole number of units of 2^-1074, so sums and comparisons of floats are exact in Python's integers.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from pathlib import Path
+from typing import Any, Final
+
+MOST_BYTES: Final = 40_000_000
+LONGEST_INTEGER: Final = 18  # digits
+BITS: Final = 1074  # one unit is 2^-BITS
+BIGGEST: Final = 1.7976931348623157e308
+
+
+class Refused(Exception):  # noqa: N818 - what the checker says
+    """The file is no proof of what it claims, and why."""
+
+
+class Budget:
+    """Seconds that a check may take."""
+
+    def __init__(self, seconds: float) -> None:
+        self._end, self.seconds = time.monotonic() + seconds, seconds
+
+    def look(self) -> None:
+        if time.monotonic() > self._end:
+            raise Refused(f"not decided within {self.seconds:g} seconds; allow more with --seconds")
+
+
+def need(holds: bool, why: str) -> None:
+    if not holds:
+        raise Refused(why)
+
+
+def read(path: str) -> bytes:
+    try:
+        with Path(path).open("rb") as file:
+            return file.read(MOST_BYTES + 1)
+    except (OSError, ValueError) as error:
+        raise Refused(f"{path!r} cannot be read: {error}") from None
+
+
+def parsed(raw: bytes) -> dict[str, Any]:
+    need(len(raw) <= MOST_BYTES, f"the file is larger than {MOST_BYTES} bytes")
+    try:
+        found = json.loads(
+            raw.decode("utf-8"),
+            object_pairs_hook=_object,
+            parse_int=_integer,
+            parse_float=_float,
+            parse_constant=_constant,
+        )
+    except (ValueError, RecursionError) as error:
+        raise Refused(f"not a JSON file: {type(error).__name__}: {str(error)[:100]}") from None
+    need(isinstance(found, dict), "the file is not a JSON object")
+    return found  # type: ignore[no-any-return]
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    need(len(found) == len(pairs), "a key occurs twice")
+    return found
+
+
+def _integer(text: str) -> int:
+    need(len(text.lstrip("-")) <= LONGEST_INTEGER, f"an integer has more than {LONGEST_INTEGER} digits")
+    return int(text)
+
+
+def _float(text: str) -> float:
+    value = float(text)
+    need(math.isfinite(value), f"{text[:40]} is not a float64")
+    return value
+
+
+def _constant(text: str) -> float:
+    raise Refused(f"{text} is not a number")
+
+
+# ---- parts of a file ---------------------------------------------------------------------------------------------------
+def part(of: Any, key: str) -> Any:
+    need(isinstance(of, dict) and key in of, f"{key!r} is missing")
+    return of[key]
+
+
+def number(value: Any, what: str) -> float:
+    """A finite float64; integers count where they are floats as well."""
+    need(type(value) in (int, float) and float(value) == value, f"{what}: {value!r} is not a number")
+    return float(value) + 0.0
+
+
+def numbers(values: Any, size: int, what: str) -> list[float]:
+    need(isinstance(values, list) and len(values) == size, f"{what}: not a list of {size} numbers")
+    return [number(value, what) for value in values]
+
+
+def not_negative(values: Any, size: int, what: str) -> list[float]:
+    found = numbers(values, size, what)
+    need(all(value >= 0.0 for value in found), f"{what}: a number is negative")
+    return found
+
+
+def index(value: Any, size: int, what: str) -> int:
+    need(type(value) is int and 0 <= value < size, f"{what}: {value!r} is not one of {size}")
+    return value  # type: ignore[no-any-return]
+
+
+def indices(values: Any, size: int, what: str) -> list[int]:
+    need(isinstance(values, list), f"{what}: not a list")
+    found = [index(value, size, what) for value in values]
+    need(len(set(found)) == len(found), f"{what}: one occurs twice")
+    return found
+
+
+def flag(value: Any, what: str) -> bool:
+    need(type(value) is bool, f"{what}: neither true nor false")
+    return value  # type: ignore[no-any-return]
+
+
+# ---- exact arithmetic --------------------------------------------------------------------------------------------------
+def units(x: float) -> int:
+    """x 2^1074, a whole number."""
+    above, below = x.as_integer_ratio()
+    return above << (BITS - below.bit_length() + 1)
+
+
+ONE: Final = units(1.0)
+
+
+def floor(x: float, whole: bool) -> float:
+    """x, or the whole number below it."""
+    return float(math.floor(x)) if whole and math.isfinite(x) else x
+
+
+def up(x: float, whole: bool) -> float:
+    """The next value of a column after x: the next float, or the next whole number."""
+    if whole and abs(x) < 2.0**52:
+        return math.floor(x) + 1.0
+    return math.nextafter(x, math.inf)
+
+
+def down(x: float, whole: bool) -> float:
+    return -up(-x, whole)

@@ -1,0 +1,136 @@
+"""What a proof file proves about a model file, in plain words."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import Any, Final
+
+from elbowroom_checker.centers import check_centers
+from elbowroom_checker.costs import as_distance, least_cost
+from elbowroom_checker.linear import check_linear_centers, check_linear_region, linear_rows
+from elbowroom_checker.model import Model, Trees, read_model
+from elbowroom_checker.question import Box, Question, read_question, room_around
+from elbowroom_checker.reading import Budget, Refused, need, number, numbers, parsed, part
+from elbowroom_checker.rows import tree_rows
+from elbowroom_checker.trees import check_tree_of_boxes, simplified
+
+VERSION: Final = 1
+SECONDS: Final = 600.0
+
+
+@dataclass(frozen=True)
+class Proven:
+    """Sentences, and the same for programs."""
+
+    sentences: list[str]
+    valid: bool
+    distance: float | None  # of the centre, rounded
+    bound: float | None  # no valid centre is closer; inf: there is none. None: nothing is proven about that
+
+
+def check(proof: bytes, model: bytes, seconds: float = SECONDS) -> Proven:
+    """What is proven. Raises `Refused` if any part of the file does not hold."""
+    budget = Budget(seconds)
+    try:
+        return _check(parsed(proof), read_model(parsed(model)), hashlib.sha256(model).hexdigest(), budget)
+    except (OverflowError, MemoryError, RecursionError) as error:
+        raise Refused(f"numbers or lists are too large: {type(error).__name__}") from None
+
+
+def _check(file: dict[str, Any], model: Model, digest: str, budget: Budget) -> Proven:
+    need(part(file, "format") == "elbowroom proof" and part(file, "version") == VERSION, "no proof file of version 1")
+    need(part(file, "model_sha256") == digest, "the proof is about another model file")
+    question = read_question(part(file, "question"), model)
+    trees = simplified(model.parts, question) if isinstance(model.parts, Trees) else None
+    rows = [] if trees is None else tree_rows(model, trees, question.target)
+    said = [_wanted(model, question)]
+    region, distance = part(file, "region"), None
+    if region is not None:
+        center, box = _region(region, question)
+        distance = as_distance(question, least_cost(question, Box(center.copy(), center.copy())) or 0)
+        steps = part(file, "validity")
+        if trees is not None:
+            need(isinstance(steps, list) and len(steps) == len(rows), "validity: not one proof per rival")
+            count = sum(
+                check_tree_of_boxes(trees, question, row, box, center, each, budget)
+                for row, each in zip(rows, steps, strict=True)
+            )
+            how = f"{count} boxes of inputs, the smallest leaf values of each added up exactly"
+        else:
+            check_linear_region(linear_rows(model, question.target), question, box, center, steps)
+            how = "the worst point of every rival, exactly"
+        said.append(f"VALID: every input of the {question.shape} around the centre has this outcome ({how}).")
+        said.append(f"The centre is at distance {distance:.17g} ({question.norm}) from the row.")
+    bound = _bound(file, model, trees, question, rows, budget, said)
+    need(region is not None or bound is not None, "the file proves nothing: neither a region nor a bound")
+    return Proven(said + _assumptions(model), region is not None, distance, bound)
+
+
+def _region(region: Any, question: Question) -> tuple[list[float], Box]:
+    n = len(question.factual)
+    center = numbers(part(region, "center"), n, "center")
+    claimed = Box(numbers(part(region, "lower"), n, "lower"), numbers(part(region, "upper"), n, "upper"))
+    point = Box(center.copy(), center.copy())
+    inside = all(a <= c <= b for a, c, b in zip(question.lower, center, question.upper, strict=True))
+    need(inside and question.narrow(point) and point.low == center, "the centre is not within the limits")
+    need(least_cost(question, point) is not None, "the centre changes more than is allowed")
+    room = room_around(question, center)
+    fits = all(a <= b for a, b in zip(claimed.low, room.low, strict=True))
+    fits = fits and all(a >= b for a, b in zip(claimed.high, room.high, strict=True))
+    need(fits, "the region does not hold the whole room around its centre")
+    need(question.shape == "box" or claimed == room, "the region is not the room around its centre")
+    return center, claimed
+
+
+def _bound(
+    file: dict[str, Any],
+    model: Model,
+    trees: Trees | None,
+    question: Question,
+    rows: list[Any],
+    budget: Budget,
+    said: list[str],
+) -> float | None:
+    optimality = part(file, "optimality")
+    if isinstance(optimality, str):
+        said.append(f"Nothing is proven about closer centres: {optimality[:300]!r}")
+        return None
+    bound = part(optimality, "bound")
+    bound = None if bound is None else number(bound, "bound")
+    need(bound is None or bound >= 0.0, "the bound is negative")
+    if trees is not None:
+        need(question.shape == "box", "bounds for balls and diamonds on trees are unknown to this checker")
+        count = check_centers(trees, question, rows, optimality, bound, budget)
+        how = ", ".join(f"{number} by {reason}" for reason, number in count.items())
+    else:
+        how = check_linear_centers(linear_rows(model, question.target), question, optimality, bound, budget)
+    if bound is None:
+        said.append(
+            f"NONE EXISTS: every admissible centre has an input with another outcome in its {question.shape} ({how})."
+        )
+        return float("inf")
+    said.append(f"NOT CLOSER: every admissible centre at a distance below {bound:.17g} has such an input ({how}).")
+    return bound
+
+
+def _wanted(model: Model, question: Question) -> str:
+    name = model.classes[question.target.index]
+    wanted = f"the class {name!r}"
+    if question.target.probability is not None:
+        wanted += f" with probability at least {question.target.probability!r}"
+    return f"Model {model.source!r} with fingerprint {model.fingerprint!r}; wanted: {wanted}."
+
+
+def _assumptions(model: Model) -> list[str]:
+    said = [
+        "ASSUMED: the model file states what the model does (elbowroom replays it against the model when it reads it).",
+        "ASSUMED: inputs are float64 numbers, whole and one-hot where the file says so, within its limits.",
+    ]
+    if isinstance(model.parts, Trees):
+        precision = "float32" if model.parts.single else "float64"
+        said.append(f"ASSUMED: leaf values are added up in {precision}, in any order.")
+    else:
+        said.append("ASSUMED: scores are within the error bounds of the model file.")
+    said.append("NOT CHECKED: rules about centres other than limits, whole numbers, groups and the number of changes.")
+    return said
