@@ -20,6 +20,7 @@ from elbowroom.explainer.many import Many
 from elbowroom.explainer.method import Method
 from elbowroom.explainer.opening import Opened, opened, without_numbers
 from elbowroom.explainer.plane import outcome_plane
+from elbowroom.explainer.proving import Proving
 from elbowroom.explainer.several import Several, parse_share
 from elbowroom.explainer.why_not import WhyNone
 from elbowroom.importers.library import versions_of
@@ -53,7 +54,7 @@ if TYPE_CHECKING:
 MOST_PATTERNS = 4  # of missing numbers whose models are kept
 
 
-class Explainer(Many, Several, WhyNone):
+class Explainer(Many, Several, WhyNone, Proving):
     """Answers questions about one model. ``space`` says what the features mean: a `Space`, or the table that the model was
     fitted on, from which it is read. Without it they are plain numbers, and the categories that the model knows.
     ``labels`` says what classes are called in words: ``{0: "rejected", 1: "approved"}``.
@@ -161,13 +162,21 @@ class Explainer(Many, Several, WhyNone):
         on_progress: OnProgress | None = None,
         *,
         prefer_few: float | None = None,
+        proof: bool = False,
     ) -> Region | NoRegion:
         """The closest centre whose whole room has the wanted class; see `Region` and `NoRegion`. Numbers that the row lacks
         stay missing or, where the space says that they may be filled, are filled in.
 
         ``prefer_few=0.05``: among the answers within 5 % of the closest, the one with the fewest changes (and the closest of
         those); ``region.few`` tells what the closest of all is. Then numbers that the row lacks stay missing.
+
+        ``proof=True``: the answer comes with a proof for strangers, ``region.proof``; writing it may take ``time_limit`` again.
         """
+        if proof:
+            if prefer_few is not None:
+                raise InputError("proof=True proves the closest answer; leave prefer_few out")
+            found = self.explain(row, room, target, distance, rules, time_limit, method, seed, on_progress)
+            return self._with_proof(found, seconds_of(time_limit))
         check_run(seed, on_progress)
         values = self._space.row(row, allow_missing=True)
         names = fillable(self._space, values, rules) if prefer_few is None else ()

@@ -40,6 +40,7 @@ from elbowroom.result.own_words import (
     table_of,
     with_missing,
 )
+from elbowroom.result.proof import Proof, write_proof
 from elbowroom.result.standing import Standings, standings_of
 from elbowroom.result.status import Status, Step
 from elbowroom.visible import visible, visible_lines
@@ -90,6 +91,7 @@ class Region:
     labels: ClassNames = NO_NAMES  # what classes are called
     few: Few | None = None  # where few changes were preferred: the closest answer of all
     rounding: Certificate | None = None  # of the room around a centre with the decimals of the data, where needed
+    proof: Proof | None = None  # where one was asked for; not in the JSON
 
     def __post_init__(self) -> None:
         if not isinstance(self.certificate, Certificate):
@@ -127,6 +129,7 @@ class Region:
             distance=distance,
             lower_bound=lower_bound,
             rounding=None,
+            proof=None,  # of another region
         )
 
     @cached_property
@@ -286,6 +289,10 @@ class Region:
 
         return _written(write_answer(self, timings), path)
 
+    def to_proof(self, path: str | Path) -> None:
+        """Write the proof that ``explain(..., proof=True)`` made, for ``python -m elbowroom_checker``."""
+        write_proof(self.proof, path)
+
     @classmethod
     def from_json(cls, text_or_path: str | Path) -> Region:
         """Read what `to_json` wrote. A file in which anything was changed is refused."""
@@ -324,6 +331,7 @@ class NoRegion:
     missing: tuple[str, ...] = ()  # columns of numbers that the row lacks; 0 in ``factual_values``
     labels: ClassNames = NO_NAMES  # what classes are called
     _why_not: Callable[..., WhyNot] | None = field(default=None)  # of the explainer it came from; not in the JSON
+    proof: Proof | None = None  # where one was asked for; not in the JSON
 
     def __post_init__(self) -> None:
         if self.status not in (Status.NONE_EXISTS, Status.UNKNOWN):
@@ -381,6 +389,10 @@ class NoRegion:
         from elbowroom.result.schema import write_answer
 
         return _written(write_answer(self, timings), path)
+
+    def to_proof(self, path: str | Path) -> None:
+        """Write the proof that ``explain(..., proof=True)`` made, for ``python -m elbowroom_checker``."""
+        write_proof(self.proof, path)
 
     @classmethod
     def from_json(cls, text_or_path: str | Path) -> NoRegion:

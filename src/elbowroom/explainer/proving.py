@@ -1,0 +1,52 @@
+"""Answers with proofs, and the model file that they are about."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from elbowroom.disk import write_whole
+from elbowroom.models import Model
+from elbowroom.problem import RecourseProblem
+from elbowroom.result import NoRegion, Region
+from elbowroom.result.proof import Proof
+
+if TYPE_CHECKING:
+    from elbowroom.proof.prover import Prover
+
+Answer = TypeVar("Answer", bound=Region | NoRegion)
+
+
+class Proving:
+    """The part of an `Explainer` that writes what strangers can check."""
+
+    _model: Model
+
+    def export_model(self, path: str | Path) -> None:
+        """Write the parsed model to a file of its own, which proofs are about: docs/proofs.md says what it holds."""
+        from elbowroom.proof.model_file import model_bytes
+
+        write_whole(path, model_bytes(self._model))
+
+    @cached_property
+    def _prover(self) -> Prover:
+        from elbowroom.proof.prover import Prover
+
+        return Prover(self._model)
+
+    def _with_proof(self, answer: Answer, seconds: float) -> Answer:
+        """The answer with its proof; writing it gets as many seconds as the search had."""
+        return replace(answer, proof=self._proof_of(answer, seconds))
+
+    def _proof_of(self, answer: Region | NoRegion, seconds: float) -> Proof:
+        if answer.missing or getattr(answer, "filled", ()):
+            return Proof(None, "no proofs can be written for rows in which something is missing yet")
+        if len(self._model.info.classes) == 1:
+            return Proof(None, "no proofs can be written for a model with a single class: there is nothing to prove")
+        problem = RecourseProblem.ask(
+            self._model, answer.space, answer.factual_values, answer.room, answer.target, answer.metric, answer.rules
+        )
+        body = answer.body if isinstance(answer, Region) else None
+        return self._prover.prove(problem, body, answer.lower_bound, seconds)

@@ -1,0 +1,141 @@
+"""Proofs of answers, half by half; what cannot be written is said by name."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any, Final, Protocol
+
+from elbowroom.models import LinearModel, Model
+from elbowroom.problem import RecourseProblem
+from elbowroom.problem.body import Body
+from elbowroom.problem.shapes import is_round
+from elbowroom.proof.centers import centers_document
+from elbowroom.proof.linear import linear_centers_document, region_multipliers
+from elbowroom.proof.model_file import model_bytes
+from elbowroom.proof.question_file import question_document, region_document, why_no_bound, why_not_at_all
+from elbowroom.proof.validity import NotWritten, tree_of_boxes
+from elbowroom.result.proof import Proof
+from elbowroom.search.contract import Clock
+from elbowroom.search.trees.memory import TreeMemory
+from elbowroom_checker import model as read
+from elbowroom_checker.linear import linear_rows
+from elbowroom_checker.question import Box, Question, read_question
+from elbowroom_checker.reading import parsed
+from elbowroom_checker.rows import tree_rows
+from elbowroom_checker.trees import simplified
+
+FORMAT: Final = "elbowroom proof"
+VERSION: Final = 1
+
+
+class Halves(Protocol):
+    """The two halves of a proof about one question."""
+
+    def validity(self, body: Body) -> Any: ...
+
+    def optimality(self, body: Body | None, lower_bound: float) -> dict[str, Any]: ...
+
+
+class TreeHalves:
+    def __init__(
+        self,
+        model: read.Model,
+        question: Question,
+        problem: RecourseProblem,
+        memory: Callable[[RecourseProblem], TreeMemory],
+        clock: Clock,
+    ) -> None:
+        assert isinstance(model.parts, read.Trees)
+        self._trees, self._question, self._clock = simplified(model.parts, question), question, clock
+        self._rows = tree_rows(model, self._trees, question.target)
+        self._problem, self._memory = problem, memory
+
+    def validity(self, body: Body) -> Any:
+        region, center = Box(body.lower.tolist(), body.upper.tolist()), body.center.tolist()
+        about = self._trees, self._question
+        return [tree_of_boxes(*about, row, region, center, self._clock) for row in self._rows]
+
+    def optimality(self, body: Body | None, lower_bound: float) -> dict[str, Any]:
+        if is_round(self._problem.walls.shape):
+            raise NotWritten(
+                "a proof that no closer centre exists cannot be written for balls and diamonds on trees yet"
+            )
+        about = self._problem, self._memory(self._problem), self._trees, self._question, self._rows
+        return centers_document(*about, lower_bound, self._clock)
+
+
+class LinearHalves:
+    def __init__(self, model: read.Model, question: Question) -> None:
+        self._rows, self._question = linear_rows(model, question.target), question
+
+    def validity(self, body: Body) -> Any:
+        region = Box(body.lower.tolist(), body.upper.tolist())
+        return region_multipliers(self._rows, self._question, region, body.center.tolist())
+
+    def optimality(self, body: Body | None, lower_bound: float) -> dict[str, Any]:
+        center = None if body is None else body.center.tolist()
+        return linear_centers_document(self._rows, self._question, center, lower_bound)
+
+
+class Prover:
+    """Writes proofs about one model; what depends on the model alone is made once."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self._memories: dict[tuple[int, object], TreeMemory] = {}
+
+    @cached_property
+    def _file(self) -> bytes:
+        return model_bytes(self._model)
+
+    @cached_property
+    def _read(self) -> read.Model:
+        return read.read_model(parsed(self._file))
+
+    def prove(self, problem: RecourseProblem, body: Body | None, lower_bound: float, seconds: float) -> Proof:
+        """A proof that every point of ``body`` (None: there is none) has the wanted class, and that no admissible centre is
+        closer than ``lower_bound``."""
+        clock = Clock(seconds)
+        missing = why_not_at_all(problem)
+        if missing is not None:
+            return Proof(None, missing)
+        stated = question_document(problem, body)
+        question = read_question(stated, self._read)
+        halves: Halves = (
+            LinearHalves(self._read, question)
+            if isinstance(problem.model, LinearModel)
+            else TreeHalves(self._read, question, problem, self._memory, clock)
+        )
+        document: dict[str, Any] = {
+            "format": FORMAT,
+            "version": VERSION,
+            "model_sha256": hashlib.sha256(self._file).hexdigest(),
+            "question": stated,
+            "region": None if body is None else region_document(body),
+            "validity": None,
+        }
+        try:
+            if body is not None:
+                document["validity"] = halves.validity(body)
+        except NotWritten as reason:
+            return Proof(None, f"validity: {reason}", clock.seconds)
+        try:
+            missing = why_no_bound(problem)
+            if missing is None:
+                document["optimality"] = halves.optimality(body, lower_bound)
+        except NotWritten as reason:
+            missing = str(reason)
+        if missing is not None:
+            document["optimality"] = missing
+            if body is None:
+                return Proof(None, missing, clock.seconds)
+        return Proof(document, "" if missing is None else f"optimality: {missing}", clock.seconds)
+
+    def _memory(self, problem: RecourseProblem) -> TreeMemory:
+        key = problem.target_index, problem.target.need
+        memory = self._memories.get(key)
+        if memory is None or not memory.fits(problem):
+            memory = self._memories[key] = TreeMemory.of(problem, hopeful=True)
+        return memory.anew()

@@ -1,0 +1,136 @@
+"""Damaged proofs are refused, or still prove what is true. Truth is found by brute force, with the model's own labels."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from elbowroom.problem import Body, RecourseProblem
+from elbowroom.proof.prover import Prover
+from elbowroom_checker import Refused, check
+from elbowroom_checker.verdict import Proven as Verdict
+from tests.support.brute import closest
+from tests.support.hostile import hostile_points
+from tests.support.proofs import Proven, about, damaged, packed, random_proven, trees_of
+from tests.support.small_models import every_cell
+
+KINDS = (
+    "validity",
+    "optimality",
+    "region",
+    "model",
+)  # the question is what is asked: a changed one is another question
+
+
+def labelled(problem: RecourseProblem, points: np.ndarray) -> np.ndarray:
+    """Which points have the wanted class, by the model's own sums."""
+    return problem.model.info.labels_of(problem.model.scores(points)) == problem.target_index
+
+
+def is_true(problem: RecourseProblem, document: dict[str, Any], said: Verdict) -> bool:
+    """Whether everything that the checker said is so."""
+    if said.bound is not None and said.bound > closest(problem, lambda points: labelled(problem, points)) * (1 + 1e-12):
+        return False
+    if not said.valid:
+        return True
+    region = document["region"]
+    center, lower, upper = (np.array(region[key], dtype=float) for key in ("center", "lower", "upper"))
+    made = problem.body(center)
+    body = Body(made.center, lower, upper, made.shape, made.axes, made.whole, made.free_groups)
+    points = [hostile_points(body, problem.model.cuts)]
+    if not body.free_groups:
+        points.append(every_cell(problem.model, body))
+    return bool(labelled(problem, np.concatenate(points)).all())
+
+
+def attempt(found: Proven, kind: str, rng: np.random.Generator) -> bool:
+    """True if a damaged proof was refused; False if it was confirmed, and is true. Everything else is an error."""
+    document, file, problem = found.proof.document, found.model_file, found.problem
+    assert document is not None
+    if kind == "model":
+        file = packed(damaged(rng, json.loads(file), ("trees",)))
+        document = about(document, file)
+    else:
+        document = damaged(rng, document, (kind,)) if document[kind] else document
+    try:
+        said = check(packed(document), file, seconds=20.0)
+    except Refused:
+        return True
+    if kind == "model":
+        problem = replace(problem, model=trees_of(file))
+    assert is_true(problem, document, said), f"confirmed, and not true: {document}, {file!r}"
+    return False
+
+
+def campaign(seeds: range, tries: int) -> dict[str, int]:
+    refused = dict.fromkeys(KINDS, 0)
+    for seed in seeds:
+        found = random_proven(seed)
+        if not found.proof.is_complete:
+            continue
+        rng = np.random.default_rng(seed)
+        for kind in KINDS:
+            refused[kind] += sum(attempt(found, kind, rng) for _ in range(tries))
+    return refused
+
+
+def test_damaged_proofs() -> None:
+    refused = campaign(range(60), 8)
+    assert all(count > 20 for count in refused.values()), refused
+
+
+@pytest.mark.long
+@pytest.mark.timeout(3600)
+def test_twenty_thousand_damaged_proofs() -> None:
+    refused = campaign(range(1000, 1250), 20)  # 250 proofs, four kinds, 20 of each
+    assert all(count > 1000 for count in refused.values()), refused
+
+
+# ---- seeded bugs of whoever writes proofs ------------------------------------------------------------------------------
+LIES: dict[str, list[tuple[str, Any]]] = {
+    "the whole space is bad": [("is_bad", lambda *_: True), ("Positions.sides", lambda *_: [])],
+    "every room meets every bad box": [("meets", lambda *_: True)],
+    "every centre is too expensive": [("least_cost", lambda *_: None)],
+    "no leaf gains anything": [("gains", lambda *_: ({}, -(1 << 5000), -(1 << 5000)))],
+    "every multiplier is enough": [("worth", lambda *_: (1, 1 << 9000, {}))],
+    "the bound is nothing": [("bound_cost", lambda *_: 0)],
+    "one position alone": [("BoxKernels.root_high", property(lambda self: self.root_low, lambda *_: None))],
+}
+
+
+def honest() -> list[Proven]:
+    return [each for each in map(random_proven, range(80)) if each.body is not None and each.distance > 0.0]
+
+
+@pytest.mark.parametrize("name", LIES)
+def test_lies_of_the_writer_are_refused(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a bound half as large again as the true distance, every proof that comes out is refused, and some come out. The
+    checker's own copy of what lies is untouched."""
+    answers = honest()
+    for what, lie in LIES[name]:
+        monkeypatch.setattr(f"elbowroom.proof.centers.{what}", lie, raising=False)
+    refused = 0
+    for found in answers:
+        proof = Prover(found.problem.model).prove(found.problem, found.body, 1.5 * found.distance, 20.0)
+        if not proof.is_complete:
+            continue
+        with pytest.raises(Refused):
+            check(proof.text.encode(), found.model_file)
+        refused += 1
+    assert refused > 0, "this lie was never told"
+
+
+def test_a_false_region_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The room around the row itself, which is not good, as a writer states it that needs no split."""
+    answers = [each for each in honest() if each.problem.admissible(each.problem.factual)]
+    monkeypatch.setattr("elbowroom.proof.validity._split", lambda *_: None)
+    assert len(answers) > 5
+    for found in answers:
+        false = found.problem.body(found.problem.factual)
+        proof = Prover(found.problem.model).prove(found.problem, false, found.lower_bound, 20.0)
+        with pytest.raises(Refused, match="validity proof does not hold"):
+            check(proof.text.encode(), found.model_file)
