@@ -10,13 +10,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, Final, TypeAlias
 
 from elbowroom_checker.costs import bound_cost, column_cost, group_cost, least_cost, nearest, stays
 from elbowroom_checker.model import Trees
 from elbowroom_checker.question import Box, Question
-from elbowroom_checker.reading import BIGGEST, BITS, ONE, Budget, down, index, need, number, numbers, part, units, up
+from elbowroom_checker.reading import BIGGEST, BITS, ONE, Budget, down, index, need, number, part, units, up
 from elbowroom_checker.rows import Row
 from elbowroom_checker.trees import is_bad
 
@@ -52,37 +51,32 @@ class Outbid:
     x = y(c) walks is a tree over centres. Borders are doubled units: c lies right of border b iff 2 c >= b.
     """
 
-    def __init__(self, trees: Trees, question: Question, row: Row, point: list[float], budget: Budget) -> None:
+    def __init__(
+        self,
+        trees: Trees,
+        question: Question,
+        row: Row,
+        point: list[float],
+        budget: Budget,
+        borders: dict[tuple[int, bool], int],
+    ) -> None:
+        """``borders`` are those that are known already, of all points."""
         self.trees, self.question, self.row, self.point, self.budget = trees, question, row, point, budget
         box = Box(point.copy(), point.copy())
         inside = all(a <= x <= b for a, x, b in zip(question.lower, point, question.upper, strict=True))
-        need(
-            inside and question.narrow(box) and box.low == point,
-            "a point of the adversary is no input within the limits",
-        )
-        self._borders: dict[int, int] = {}
+        need(inside and question.narrow(box) and box.low == point, "a point of the adversary is not within the limits")
+        self._borders = borders
 
     def _border(self, node: int) -> int:
         """Of an inner node: centres right of it send y(c) to the right. Left of a cut, p stays until the room's low end passes
         the cut; right of it, until the high end does."""
-        found = self._borders.get(node)
-        if found is not None:
-            return found
-        f, cut, question = self.trees.feature[node], self.trees.cut[node], self.question
-        group = question.group_of[f] if f < len(self.point) else -1
+        f, cut = self.trees.feature[node], self.trees.cut[node]
         if f >= len(self.point):
-            found = self._by_category(self.trees.sets[f - len(self.point)])
-        elif math.isinf(cut) or (group >= 0 and question.groups[group].free):  # no move of the centre decides
-            found = -NEVER if self.point[f] > cut else NEVER
-        else:
-            whole = question.whole[f]
-            if self.point[f] <= cut:
-                found = 2 * (units(cut) + units(question.down[f])) + 1
-            else:
-                found = 2 * (units(up(cut, whole)) - units(question.up[f]))
-            if whole:
-                found = -(-found // (2 * ONE)) * 2 * ONE  # the first whole centre right of it
-        self._borders[node] = found
+            return self._by_category(self.trees.sets[f - len(self.point)])
+        key = node, self.point[f] > cut
+        found = self._borders.get(key)
+        if found is None:
+            found = self._borders[key] = _border(self.question, f, cut, key[1])
         return found
 
     def _by_category(self, right: frozenset[int]) -> int:
@@ -110,6 +104,18 @@ class Outbid:
             if border < last:
                 stack.append((trees.right[i], sides if border <= first else {**sides, column: (border, last)}))
         return found
+
+
+def _border(question: Question, f: int, cut: float, is_right: bool) -> int:
+    """Of a cut of a column, for points on one side of it."""
+    group = question.group_of[f]
+    if group >= 0 and question.groups[group].free:  # no move of the centre decides
+        return -NEVER if is_right else NEVER
+    if is_right:
+        found = 2 * (units(up(cut, question.whole[f])) - units(question.up[f]))
+    else:
+        found = 2 * (units(cut) + units(question.down[f])) + 1
+    return -(-found // (2 * ONE)) * 2 * ONE if question.whole[f] else found  # the first whole centre right of it
 
 
 class Prices:
@@ -292,6 +298,7 @@ def check_centers(
     points, tree = part(file, "points"), part(file, "tree")
     need(isinstance(points, list) and isinstance(tree, list), "points or tree: not a list")
     adversaries: dict[tuple[int, int], Outbid] = {}
+    borders: dict[tuple[int, bool], int] = {}
     limit = None if bound is None else bound_cost(question, bound)
     stack, count = [Box(question.lower.copy(), question.upper.copy())], {"cost": 0, "bad box": 0, "outbid": 0}
     n = len(question.lower)
@@ -316,8 +323,8 @@ def check_centers(
             need(isinstance(step, list) and len(step) > 2, "a step of the tree of centres is of no known kind")
             key = index(step[0], len(rows), "row"), index(step[1], len(points), "point")
             if key not in adversaries:
-                point = numbers(points[key[1]], n, "point")
-                adversaries[key] = Outbid(trees, question, rows[key[0]], point, budget)
+                point = _point(question, points[key[1]])
+                adversaries[key] = Outbid(trees, question, rows[key[0]], point, budget, borders)
             multiplier = None if step[2] is None else number(step[2], "multiplier")
             need(multiplier is None or multiplier >= 0.0, "a multiplier is negative")
             sides = _sides(step[3:], n)
@@ -345,6 +352,16 @@ def _bad_boxes(trees: Trees, question: Question, rows: list[Row], listed: Any, b
         need(question.narrow(box) and is_bad(trees, question, row, box), "a bad box is empty, or not proven bad")
         found.append(box)
     return found
+
+
+def _point(question: Question, listed: Any) -> list[float]:
+    """The row with some columns changed: [column, value], ..."""
+    need(isinstance(listed, list), "a point is not a list")
+    point = question.factual.copy()
+    for change in listed:
+        need(isinstance(change, list) and len(change) == 2, "a change of a point is not [column, value]")
+        point[index(change[0], len(point), "column")] = number(change[1], "value")
+    return point
 
 
 def _sides(listed: list[Any], n: int) -> list[tuple[int, float, float]]:

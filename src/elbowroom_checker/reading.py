@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import math
 import time
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -123,6 +124,7 @@ def flag(value: Any, what: str) -> bool:
 
 
 # ---- exact arithmetic --------------------------------------------------------------------------------------------------
+@lru_cache(1 << 16)
 def units(x: float) -> int:
     """x 2^1074, a whole number."""
     above, below = x.as_integer_ratio()

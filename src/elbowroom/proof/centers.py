@@ -84,6 +84,7 @@ class _Writer:
 
     def __post_init__(self) -> None:
         self._known: dict[bytes, int] = {}
+        self._borders: dict[tuple[int, bool], int] = {}
         self._adversaries: dict[tuple[int, tuple[float, ...]], tuple[int, Outbid]] = {}
         self._limit = None if math.isinf(self.bound) else bound_cost(self.question, self.bound)
         self._outbids = not any(
@@ -92,7 +93,8 @@ class _Writer:
 
     @property
     def document(self) -> dict[str, Any]:
-        points = [list(point) for _, point in self._adversaries]
+        row = self.question.factual
+        points = [[[f, x] for f, x in enumerate(point) if x != row[f]] for _, point in self._adversaries]
         return {"bad": self.bad, "points": points, "tree": self.steps}
 
     def write(self, budget: float) -> None:
@@ -241,7 +243,8 @@ class _Writer:
         key = rival, tuple(point)
         try:
             if key not in self._adversaries:
-                made = Outbid(self.trees, self.question, self.rows[rival], point, Budget(self.clock.remaining))
+                about = self.trees, self.question, self.rows[rival], point, Budget(self.clock.remaining)
+                made = Outbid(*about, self._borders)
                 self._adversaries[key] = len(self._adversaries), made
             number, adversary = self._adversaries[key]
             return [rival, number], Auction(adversary, box, self._limit)

@@ -134,6 +134,7 @@ def test_a_checker_of_one_folder() -> None:
         "collections",
         "dataclasses",
         "fractions",
+        "functools",
         "hashlib",
         "json",
         "math",
