@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -65,16 +66,15 @@ def test_regions_hold_under_attack(kind: str) -> None:
     row = frame.iloc[int(np.argmin(values))]
     low, high = (float(q) for q in np.quantile(values, [0.6, 0.95]))
     found = 0
-    for target in (Target(at_least=low), Target(at_least=low, at_most=high), Target(at_least=float(np.median(values)))):
-        for room in (Box(0.02), Ball(0.03)):
-            region = explainer.explain(row, room, target, time_limit=20.0)
-            if not isinstance(region, Region):
-                continue
-            cuts = explainer.model.cuts if isinstance(explainer.model, TreeEnsemble) else None
-            attack_values(lambda X: model.predict(pd.DataFrame(X, columns=frame.columns)), region.body, target, cuts)
-            assert region.predicted == pytest.approx(float(values.min()), rel=1e-9)
-            found += 1
-    assert found >= 4
+    for target, room in product((Target(at_least=low), Target(at_least=low, at_most=high)), (Box(0.02), Ball(0.03))):
+        region = explainer.explain(row, room, target, time_limit=20.0)
+        if not isinstance(region, Region):
+            continue
+        cuts = explainer.model.cuts if isinstance(explainer.model, TreeEnsemble) else None
+        attack_values(lambda X: model.predict(pd.DataFrame(X, columns=frame.columns)), region.body, target, cuts)
+        assert region.predicted == pytest.approx(float(values.min()), rel=1e-9)
+        found += 1
+    assert found >= 3
 
 
 def test_a_wrong_copy_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from joblib import parallel_config
 from sklearn import linear_model
 from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
@@ -98,8 +99,8 @@ def preprocessing(frame: pd.DataFrame) -> ColumnTransformer:
 
 @pytest.fixture(scope="module")
 def one_thread() -> Iterator[None]:
-    """Tiny models train and predict faster without a team of threads."""
-    with threadpool_limits(1):
+    """Tiny models train and predict faster without a team of threads, and those that ask for one without processes."""
+    with threadpool_limits(1), parallel_config(backend="threading"):
         yield
 
 

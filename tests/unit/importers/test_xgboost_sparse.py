@@ -20,7 +20,7 @@ from elbowroom import Box, Explainer, Region, Space
 from elbowroom.errors import ReplayMismatch, UnsupportedModel
 from elbowroom.importers import open_model, xgboost_sparse
 from elbowroom.importers.preprocessing import Preprocessing
-from elbowroom.importers.sklearn_pipeline import _hands_sparse
+from elbowroom.importers.steps import hands_sparse
 from elbowroom.models import TreeEnsemble
 from tests.support.hostile import attack
 
@@ -119,10 +119,10 @@ def test_who_hands_sparse_tables() -> None:
     frame, _ = table()
     words, numbers = frame[["job", "land"]], frame[["gain", "age"]]
     sparse, dense = OneHotEncoder().fit(words), OneHotEncoder(sparse_output=False).fit(words)
-    assert _hands_sparse([sparse]) and not _hands_sparse([dense]) and not _hands_sparse([])
-    assert _hands_sparse(["passthrough", sparse, "passthrough"])
-    assert _hands_sparse([make_pipeline(OneHotEncoder()).fit(words)])
-    assert _hands_sparse([FeatureUnion([("a", OneHotEncoder()), ("b", OneHotEncoder(sparse_output=False))]).fit(words)])
-    assert not _hands_sparse([StandardScaler().fit(numbers)])
-    assert _hands_sparse([KBinsDiscretizer(3, encode="onehot").fit(numbers)])
-    assert not _hands_sparse([KBinsDiscretizer(3, encode="onehot-dense").fit(numbers)])
+    assert hands_sparse([sparse]) and not hands_sparse([dense]) and not hands_sparse([])
+    assert hands_sparse(["passthrough", sparse, "passthrough"])
+    assert hands_sparse([make_pipeline(OneHotEncoder()).fit(words)])
+    assert hands_sparse([FeatureUnion([("a", OneHotEncoder()), ("b", OneHotEncoder(sparse_output=False))]).fit(words)])
+    assert not hands_sparse([StandardScaler().fit(numbers)])
+    assert hands_sparse([KBinsDiscretizer(3, encode="onehot").fit(numbers)])
+    assert not hands_sparse([KBinsDiscretizer(3, encode="onehot-dense").fit(numbers)])
