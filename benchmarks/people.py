@@ -36,6 +36,7 @@ FROZEN = (
     "liable", "telephone", "checking", "rate",
 )  # fmt: skip
 FEW = (0.05, 0.2)
+Reader: TypeAlias = Callable[[pd.Series], Explainer]
 Ask: TypeAlias = Callable[[Explainer, pd.Series], Region | NoRegion]
 
 
@@ -81,40 +82,62 @@ def before(frame: pd.DataFrame) -> Space:
 
 
 def with_rules(frame: pd.DataFrame, row: pd.Series) -> Space:
-    shortest = max(math.ceil(float(row["duration"]) / 2.0), int(frame["duration"].min()))
-    return Space.from_frame(frame, immutable=FROZEN, decreasing=["amount"], bounds={"duration": (shortest, None)})
+    least = shortest(frame, row)
+    return Space.from_frame(frame, immutable=FROZEN, decreasing=["amount"], bounds={"duration": (least, None)})
+
+
+def shortest(frame: pd.DataFrame, row: pd.Series) -> int:
+    """A term with which the instalment does not double."""
+    return max(math.ceil(float(row["duration"]) / 2.0), int(frame["duration"].min()))
 
 
 def applicants(rows: int, limit: float) -> list[dict[str, Any]]:
     frame, label, model = credit()
     rejected = frame[model.predict(frame) == 0].iloc[:rows]
     odd = outliers_of(frame, label, 1)
-    settings: dict[str, tuple[Callable[[pd.Series], Space], Ask]] = {
-        "before": (lambda _: before(frame), closest(limit)),
-        "defaults": (lambda _: Space.from_frame(frame), closest(limit)),
-        "demo's rules": (lambda row: with_rules(frame, row), closest(limit)),
+    readers = Readers(model, frame)
+    settings: dict[str, tuple[Reader, Ask]] = {
+        "before": (readers.before, closest(limit)),
+        "defaults": (readers.defaults, closest(limit)),
+        "demo's rules": (readers.with_rules, closest(limit)),
     }
     for share in FEW if has_prefer_few() else ():
-        settings[f"defaults, prefer_few={share}"] = (
-            lambda _: Space.from_frame(frame),
-            closest(limit, prefer_few=share),
-        )
-        settings[f"demo's rules, prefer_few={share}"] = (
-            lambda row: with_rules(frame, row),
-            closest(limit, prefer_few=share),
-        )
+        settings[f"defaults, prefer_few={share}"] = (readers.defaults, closest(limit, prefer_few=share))
+        settings[f"demo's rules, prefer_few={share}"] = (readers.with_rules, closest(limit, prefer_few=share))
     if hasattr(elbowroom, "Plausible"):
         rule = elbowroom.Plausible(frame, label)  # type: ignore[attr-defined]
-        settings["defaults, Plausible"] = (lambda _: Space.from_frame(frame), closest(limit, rules=[rule]))
-        settings["demo's rules, Plausible"] = (lambda row: with_rules(frame, row), closest(limit, rules=[rule]))
+        settings["defaults, Plausible"] = (readers.defaults, closest(limit, rules=[rule]))
+        settings["demo's rules, Plausible"] = (readers.with_rules, closest(limit, rules=[rule]))
     records = []
-    for name, (space_of, ask) in settings.items():
+    for name, (reader, ask) in settings.items():
         try:
-            records.append({"setting": name, **_asked(model, rejected, space_of, ask, odd)})
+            records.append({"setting": name, **_asked(rejected, reader, ask, odd)})
         except InputError as refused:
             records.append({"setting": name, "refused": str(refused)})
-        print(records[-1])
+        print(records[-1], flush=True)
     return records
+
+
+class Readers:
+    """Explainers by what they know of a row: the model is read once per space."""
+
+    def __init__(self, model: Any, frame: pd.DataFrame) -> None:
+        self._model, self._frame = model, frame
+        self._made: dict[object, Explainer] = {}
+
+    def before(self, row: pd.Series) -> Explainer:
+        return self._of("before", lambda: before(self._frame))
+
+    def defaults(self, row: pd.Series) -> Explainer:
+        return self._of("defaults", lambda: Space.from_frame(self._frame))
+
+    def with_rules(self, row: pd.Series) -> Explainer:
+        return self._of(shortest(self._frame, row), lambda: with_rules(self._frame, row))
+
+    def _of(self, key: object, space: Callable[[], Space]) -> Explainer:
+        if key not in self._made:
+            self._made[key] = Explainer(self._model, space())
+        return self._made[key]
 
 
 def closest(limit: float, **more: Any) -> Ask:
@@ -129,15 +152,14 @@ def has_prefer_few() -> bool:
 
 
 def _asked(
-    model: Any,
     rejected: pd.DataFrame,
-    space_of: Callable[[pd.Series], Space],
+    reader: Reader,
     ask: Ask,
     odd: Callable[[pd.DataFrame], np.ndarray],
 ) -> dict[str, Any]:
     regions, none, seconds = [], 0, []
     for _, row in rejected.iterrows():
-        explainer = Explainer(model, space_of(row))
+        explainer = reader(row)
         start = time.perf_counter()
         answer = ask(explainer, row)
         seconds.append(time.perf_counter() - start)
