@@ -19,6 +19,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from decimal import Decimal
 from statistics import mean, median
 from typing import Any, TypeAlias
 
@@ -222,6 +223,12 @@ def digits(region: Region) -> int:
     return max((len(re.sub(r"e.*", "", n).replace(",", "").replace(".", "").lstrip("0")) for n in numbers), default=0)
 
 
+def own_digits(region: Region) -> int:
+    """Of the longest number among the changed values of the closest centre itself: what was printed of single points before."""
+    changed = region.body.center[region.body.center != region.factual_values]
+    return max((len(Decimal(repr(float(v))).normalize().as_tuple().digits) for v in changed), default=0)
+
+
 def outliers_of(frame: pd.DataFrame, label: np.ndarray, wanted: int) -> Callable[[pd.DataFrame], np.ndarray]:
     """Local outlier factor on rows of the wanted class, scaled and encoded."""
     from sklearn.compose import ColumnTransformer
@@ -264,6 +271,7 @@ def points(rows: int, limit: float) -> list[dict[str, Any]]:
                     "regions": len(regions),
                     "changed": round(mean(int(r.intervals["changed"].sum()) for r in regions), 2),
                     "have to change": round(mean(has_to_change(r) for r in regions), 2),
+                    "digits of the closest centre": max(own_digits(r) for r in regions),
                     "digits": max(digits(r) for r in regions),
                 }
             )
