@@ -144,13 +144,14 @@ def test_forged_fillings_are_refused(filled: tuple[Explainer, Region, Path], nam
         read_answer(json.dumps(resealed(document)))
 
 
-def test_under_a_limit_on_changes_what_is_missing_stays_so() -> None:
+@pytest.mark.parametrize("question", [{"room": Box(0), "rules": [AtMost(1)]}, {"room": Box(0.2, on="changed")}])
+def test_where_changes_are_counted_what_is_missing_stays_so(question: dict[str, Any]) -> None:
     frame, labels = table(0)
     model = make_pipeline(SimpleImputer(), MODELS["forest"]).fit(frame, labels)
     explainer = Explainer(model, Space.from_frame(frame, missing="may be filled", immutable=["a", "c"]))
     assert any(explainer.explain(frame.loc[i], Box(0)) for i in frame[frame["b"].isna()].index[:5])
     for i in frame[frame["b"].isna()].index[:5]:
-        answer = explainer.explain(frame.loc[i], Box(0), rules=[AtMost(1)])
+        answer = explainer.explain(frame.loc[i], **question)
         assert "b" in answer.missing
         assert isinstance(answer, NoRegion) or not answer.filled
 

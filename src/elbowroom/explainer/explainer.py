@@ -179,7 +179,7 @@ class Explainer(Many, Several, WhyNone, Proving):
             return self._with_proof(found, seconds_of(time_limit))
         check_run(seed, on_progress)
         values = self._space.row(row, allow_missing=True)
-        names = fillable(self._space, values, rules) if prefer_few is None else ()
+        names = fillable(self._space, values, rules, room) if prefer_few is None else ()
         if not names or len(self.model.info.classes) == 1:
             share = None if prefer_few is None else parse_share(prefer_few)
             return self._explain(row, room, target, distance, rules, time_limit, method, seed, on_progress, share)

@@ -16,8 +16,9 @@ from typing import Final
 import numpy as np
 
 from elbowroom.numerics import Floats
-from elbowroom.problem import Rule, Space
+from elbowroom.problem import Box, Room, Rule, Space
 from elbowroom.problem.kinds import Missing
+from elbowroom.problem.on import On
 from elbowroom.problem.rules import AtMost, parse_rules
 from elbowroom.result import NoRegion, Region, Status, Step
 from elbowroom.result.origin import is_closed
@@ -26,10 +27,12 @@ from elbowroom.search.contract import OnProgress
 MOST_FILLED: Final = 3  # columns of which every choice is asked about: eight questions
 
 
-def fillable(space: Space, values: Floats, rules: Sequence[Rule]) -> tuple[str, ...]:
-    """The columns of numbers that are missing and may be filled. Under a limit on changes they stay missing: a value
-    that happens to be typical would not count as the change that it is."""
+def fillable(space: Space, values: Floats, rules: Sequence[Rule], room: Room) -> tuple[str, ...]:
+    """The columns of numbers that are missing and may be filled. Under a limit on changes, and where room depends on what
+    changes, they stay missing: a value that happens to be typical would not count as the change that it is."""
     if any(isinstance(rule, AtMost) for rule in parse_rules(rules)):
+        return ()
+    if isinstance(room, Box) and room.on is not On.ALL:
         return ()
     return tuple(
         space.names[f]
