@@ -7,6 +7,7 @@ same lines.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Any
@@ -84,10 +85,11 @@ def test_ray() -> None:
         ray.shutdown()
 
 
-def test_spark() -> None:
+def test_spark(monkeypatch: pytest.MonkeyPatch) -> None:
     pyspark = pytest.importorskip("pyspark.sql", reason="pip install elbowroom[spark] runs this test")
     joblibspark = pytest.importorskip("joblibspark", reason="pip install elbowroom[spark] runs this test")
     explainer, rows, expected = asked()
+    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)  # its workers would take any python3
     spark = pyspark.SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").getOrCreate()
     try:
         joblibspark.register_spark()

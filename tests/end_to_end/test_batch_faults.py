@@ -50,7 +50,7 @@ class DeadlyExplainer(Explainer):
         self.always, self.once, self.mark = always, once, mark
 
     def explain(self, row, *arguments, **options):  # type: ignore[no-untyped-def]
-        label = row.index[0]
+        label = row.name
         if label == self.always or (label == self.once and not self.mark.exists()):
             self.mark.touch()
             os.kill(os.getpid(), signal.SIGKILL)

@@ -64,7 +64,7 @@ class BatchQuestion:
         elif len(info.classes) != 1:  # a single class has a proven answer of its own
             Target.other(info, 0)
 
-    def ask(self, explainer: Explainer, row: pd.DataFrame) -> Region | NoRegion:
+    def ask(self, explainer: Explainer, row: pd.Series) -> Region | NoRegion:
         return explainer.explain(
             row,
             room=self.room,

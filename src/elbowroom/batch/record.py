@@ -17,6 +17,7 @@ from elbowroom.errors import ElbowroomError
 from elbowroom.problem.space import Space
 from elbowroom.result import NoRegion, Region
 from elbowroom.result.schema import read_answer, write_answer
+from elbowroom.result.standing import Standing
 from elbowroom.visible import visible
 
 if TYPE_CHECKING:
@@ -57,10 +58,10 @@ def ask(explainer: Explainer, question: BatchQuestion, position: int, row: pd.Da
     """Ask about one row. Whatever goes wrong with it is its error, and nobody else's; only Ctrl-C ends the batch."""
     start = time.perf_counter()
     try:
-        answer = question.ask(explainer, row)
+        answer = question.ask(explainer, as_series(row))
         if answer.method == INTERRUPTED:
             raise KeyboardInterrupt
-        text = write_answer(answer)
+        text = write_answer(answer, compact=True)
         line = json.dumps(flat(explainer.space, answer))
     except ElbowroomError as error:
         return failed(position, str(error), time.perf_counter() - start, question.time_limit)
@@ -68,6 +69,11 @@ def ask(explainer: Explainer, question: BatchQuestion, position: int, row: pd.Da
         said = f"{type(fault).__name__}: {fault}"
         return failed(position, said, time.perf_counter() - start, question.time_limit)
     return Record(position, answer.status.name, answer.seconds, text, None, question.time_limit, line)
+
+
+def as_series(row: pd.DataFrame) -> pd.Series:
+    """A frame of one row as a Series, every value as its column has it: read once, where `explain` looks several times."""
+    return pd.Series(next(row.itertuples(index=False, name=None)), row.columns, object, row.index[0])
 
 
 def failed(position: int, error: str, seconds: float = 0.0, limit: float = math.inf) -> Record:
@@ -122,7 +128,8 @@ def line_of(record: Record | None) -> dict[str, Any]:
 
 def has_to_change(region: Region) -> np.ndarray:
     """Which columns of the user's table lie outside the region now."""
-    return np.asarray(region.intervals["has_to_change"], dtype=np.bool_)
+    asked = region.standings.by_table(region.space)
+    return np.array([standing is Standing.HAS_TO_CHANGE for standing in asked], dtype=np.bool_)
 
 
 def _number(value: Any) -> float:

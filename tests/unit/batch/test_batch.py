@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 import re
 import time
@@ -15,6 +16,7 @@ import pytest
 
 from elbowroom import Ball, Box, InputError, NoRegion, Region, Status
 from elbowroom.batch import BatchProgress, parcel
+from elbowroom.result.schema import read_answer, write_answer
 from tests.support.batches import portfolio, without_times
 
 
@@ -202,7 +204,7 @@ def test_hard_rows_get_an_answer_before_any_gets_a_proof() -> None:
 
     class Slow(type(explainer)):  # type: ignore[misc]
         def explain(self, row, *arguments, **options):  # type: ignore[no-untyped-def]
-            asked.append((row.index[0], options["time_limit"]))
+            asked.append((row.name, options["time_limit"]))
             answer = super().explain(row, *arguments, **options | {"time_limit": 60.0})
             time.sleep(min(options["time_limit"], 0.02))
             return replace(answer, status=Status.CERTIFIED, lower_bound=0.0)
@@ -214,3 +216,11 @@ def test_hard_rows_get_an_answer_before_any_gets_a_proof() -> None:
     assert [label for label, _ in asked[:6]] == list(rejected.index[:6])
     first = dict(asked[:6])
     assert all(limit > first[label] for label, limit in asked[6:]) and len(asked) > 6
+
+
+def test_answers_are_kept_on_one_line() -> None:
+    explainer, rejected = portfolio()
+    region = explainer.explain(rejected.iloc[[0]], Box(0.02))
+    short = write_answer(region, compact=True)
+    assert "\n" not in short and json.loads(short) == json.loads(region.to_json())
+    assert read_answer(short).to_json() == region.to_json()
