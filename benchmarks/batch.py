@@ -5,7 +5,7 @@ Parts, each stored with the commit it was measured at; `--only` runs some of the
 throughput  rows per second of one process and of two, on the same rows, in turns; processor seconds beside them, because
             they do not depend on what else the machine does
 portfolio   all rows on two processes with a store: statuses, equal to one process, memory on the way, bytes per row
-memory      100,000 rows of a small tree: memory of the process on the way
+memory      100,000 rows of a small tree: memory of the processes on the way
 kills       200 kills of a running batch (`benchmarks.batch_kills`)
 dask        a cluster of two processes of which one is killed on the way
 peers       treecf's batch (no room) and DiCE beside it (`benchmarks.batch_peers`)
@@ -202,20 +202,15 @@ def _memory(explainer: Explainer, table: pd.DataFrame) -> dict[str, Any]:
     seen: list[dict[str, Any]] = []
 
     def look(progress: Any) -> None:
-        if progress.done % (MEMORY_ROWS // 20) == 0:
-            seen.append({"done": progress.done, "megabytes": _megabytes()})
+        if not seen or progress.done - seen[-1]["done"] >= MEMORY_ROWS / 20:
+            workers = [_megabytes(pid) for pid in _children()]
+            seen.append({"done": progress.done, "here": _megabytes(), "workers": max(workers)})
+            print(seen[-1], flush=True)
 
     began = time.perf_counter()
-    batch = small.explain_many(X, ROOM, on_progress=look)
+    batch = small.explain_many(X, ROOM, n_jobs=2, on_progress=look)
     seconds = time.perf_counter() - began
-    return {
-        "rows": len(batch),
-        "seconds": seconds,
-        "megabytes": seen,
-        "grown_per_1000_rows": 1000
-        * (seen[-1]["megabytes"] - seen[0]["megabytes"])
-        / (seen[-1]["done"] - seen[0]["done"]),
-    }
+    return {"rows": len(batch), "seconds": seconds, "memory_megabytes": seen}
 
 
 # ---- a cluster -------------------------------------------------------------------------------------------------------
