@@ -16,8 +16,10 @@ import pytest
 
 from elbowroom import Ball, Box, InputError, NoRegion, Region, Status
 from elbowroom.batch import BatchProgress, parcel
+from elbowroom.problem import Room
 from elbowroom.result.schema import read_answer, write_answer
 from tests.support.batches import portfolio, without_times
+from tests.support.hostile import attack
 
 
 def test_a_batch_is_explain_for_every_row() -> None:
@@ -34,12 +36,14 @@ def test_a_batch_is_explain_for_every_row() -> None:
         assert line["changes"] == alone.intervals["has_to_change"].sum()
 
 
-def test_every_point_of_every_region_has_the_class() -> None:
+@pytest.mark.parametrize("room", [Box(0.02), Box(0.05, on="changed"), Ball(0.03)])
+def test_every_point_of_every_region_has_the_class(room: Room) -> None:
+    """Read back from the store, and attacked through the model's own predict."""
     explainer, rejected = portfolio()
-    batch = explainer.explain_many(rejected.head(12), Box(0.02))
+    batch = explainer.explain_many(rejected.head(8), room)
     for answer in batch.regions:
         assert isinstance(answer, Region)
-        assert (explainer.predict(answer.sample(300, seed=1)) == "yes").all()
+        attack(explainer.predict, answer.body, "yes", explainer.model.cuts)
 
 
 def test_columns_and_types_are_those_of_the_schema() -> None:
