@@ -95,7 +95,9 @@ def refused(result, *words: str) -> None:
 def test_version_and_help() -> None:
     assert run("--version").stdout.strip() == f"elbowroom {__version__}"
     text = run("--help").stdout
-    assert all(word in text for word in ("demo", "explain", "check", "radius", "chance"))
+    assert all(word in text for word in ("demo", "explain", "check", "radius", "chance", "serve"))
+    assert run("-V").stdout == run("--version").stdout
+    assert run("explain", "--help").stdout.count("<bool>") <= 1  # flags take no value; --help is the library's own
 
 
 def test_explain_prints_and_writes(files: Path, tmp_path: Path) -> None:
@@ -103,6 +105,10 @@ def test_explain_prints_and_writes(files: Path, tmp_path: Path) -> None:
     result = run("explain", files / "model.joblib", files / "data.csv", *row(files), *HOUSE, *out)
     assert result.exit_code == 0
     assert "The model said 'rejected'." in result.stdout and "Proven closest" in result.stdout
+    for name in ("r.json", "r.html"):
+        assert f"Written: {tmp_path / name}" in result.stdout
+    share = run("explain", files / "model.joblib", files / "data.csv", *row(files), *HOUSE[:-1], "2%", "--quiet")
+    assert share.stdout.split() == result.stdout.split("\n\n")[0].split()
     region = Region.from_json(tmp_path / "r.json")
     assert "<!DOCTYPE html>" in (tmp_path / "r.html").read_text(encoding="utf-8")
     assert {g.name for g in region.space.groups} == {"housing"} and region.space.features[0].immutable

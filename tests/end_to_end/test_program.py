@@ -290,3 +290,11 @@ def test_written_files_obey_the_mask(files: Path, tmp_path: Path) -> None:
     finally:
         os.umask(old)
     assert stat.S_IMODE((tmp_path / "r.json").stat().st_mode) == 0o644
+
+
+def test_shells_complete_words(tmp_path: Path) -> None:
+    """The shell asks through the environment; nothing else is printed."""
+    asked = {"_ELBOWROOM_COMPLETE": "complete_bash", "COMP_WORDS": "elbowroom explain --ra", "COMP_CWORD": "2"}
+    script = "import sys; sys.argv = ['elbowroom']; from elbowroom.__main__ import main; sys.exit(main())"
+    ran = subprocess.run([sys.executable, "-c", script], env={**os.environ, **asked}, capture_output=True, text=True)
+    assert (ran.returncode, ran.stdout.split(), ran.stderr) == (0, ["--radius"], "")

@@ -150,7 +150,7 @@ def test_certify_radius_frontier(client: TestClient, explainer: Any, rejected: i
     assert client.post("/certify", json={"answer": forged}).status_code == 400
     center = {name: float(value) for name, value in table.iloc[rejected].items()}
     broad = client.post("/certify", json={"center": center, "radius": 3.0}).json()
-    assert broad["certified"] is False
+    assert broad["certified"] is False and "a point of the region gets" in broad["words"]
     assert found.predict(pd.DataFrame([broad["counterexample"]]))[0] == "approved" + EVIL
     assert "either" in client.post("/certify", json={}).json()["error"]
     radius = client.post("/radius", json={"row": rejected}).json()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -47,6 +48,7 @@ from elbowroom.result import (
 from elbowroom.result.own_words import with_missing
 from elbowroom.search.contract import Clock, Engine, OnProgress
 from elbowroom.search.hulls import within_hulls
+from elbowroom.visible import listed, visible
 
 if TYPE_CHECKING:
     from elbowroom.present.map import MapDisplay
@@ -83,6 +85,14 @@ class Explainer(Many, Several, WhyNone, Proving):
         self._whole = self  # of rows that lack nothing
         self._engines: dict[Method, Engine] = {}
         self._lacking: dict[tuple[str, ...], Explainer] = {}
+
+    def __repr__(self) -> str:
+        info = self.model.info
+        said = "values" if info.is_regressor else f"classes {listed(info.classes)}"
+        return f"<Explainer of {visible(info.source)}: {len(self._space.columns)} columns, {said}>"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(repr(self))}</p>{self._space._repr_html_()}"
 
     @property
     def model(self) -> Model:

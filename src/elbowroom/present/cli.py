@@ -68,7 +68,6 @@ app = typer.Typer(
     help="Regions of counterfactual explanations: closest, and proven valid at every point.",
     epilog="Exit codes: 0 region, 1 machine failure, 2 bad input, 3 none exists, 4 unknown, 5 a checked claim is refuted, 6 not checked, 130 interrupted.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
 )
 
@@ -82,7 +81,10 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def top(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+        bool,
+        typer.Option(
+            "--version", "-V", callback=_version, is_eager=True, metavar="", help="Print the version and exit."
+        ),
     ] = False,
 ) -> None:
     """Regions of counterfactual explanations: closest, and proven valid at every point."""
@@ -248,7 +250,9 @@ def frontier(
     one_hot: OneHot = None,
     at_most: MostChanges = None,
     rule: RuleTexts = None,
-    breakpoints: Annotated[bool, typer.Option("--breakpoints", help="Also find where the distance jumps.")] = False,
+    breakpoints: Annotated[
+        bool, typer.Option("--breakpoints", metavar="", help="Also find where the distance jumps.")
+    ] = False,
     smallest_jump: Annotated[float, typer.Option(help="Jumps of at least this distance are all found.")] = 0.01,
     scale: Scale = ScaleName.USUAL,
     bounds: Bounds = BoundsName.DATA,

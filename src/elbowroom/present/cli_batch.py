@@ -116,7 +116,7 @@ def batch(
     large_table: LargeTable = False,
     reference: Reference = None,
     force: Force = False,
-    each: Annotated[bool, typer.Option("--each", help="Also print the sentence of every row.")] = False,
+    each: Annotated[bool, typer.Option("--each", metavar="", help="Also print the sentence of every row.")] = False,
 ) -> None:
     """The closest region for every row of a table. Exit 0: every row was asked; 4: the limit for all rows ended it before
     that; 130: interrupted. In both cases --store keeps what there is, and the same command goes on."""

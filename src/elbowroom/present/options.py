@@ -72,7 +72,9 @@ SeveralRows = Annotated[
 ]
 TrustPickle = Annotated[
     bool,
-    typer.Option("--trust-pickle", help="Load MODEL although a pickle can run any code. Only for files you trust."),
+    typer.Option(
+        "--trust-pickle", metavar="", help="Load MODEL although a pickle can run any code. Only for files you trust."
+    ),
 ]
 Labels = Annotated[
     list[str] | None,
@@ -81,7 +83,7 @@ Labels = Annotated[
     ),
 ]
 TimeLimit = Annotated[float, typer.Option("--time-limit", help="Seconds.", min=0.0)]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON on stdout and nothing else.")]
+AsJson = Annotated[bool, typer.Option("--json", metavar="", help="Print JSON on stdout and nothing else.")]
 Scale = Annotated[
     ScaleName,
     typer.Option("--scale", help="Unit of radii and distances: each feature's usual range, whole range, std or 1."),
@@ -96,10 +98,11 @@ OneHot = Annotated[
 ]
 Radii = Annotated[
     list[str] | None,
-    typer.Option(help="0.05 (in units of --scale), or NAME=2000 in raw units, repeated. Default 0.05."),
+    typer.Option(help="0.05 or 5% (in units of --scale), or NAME=2000 in raw units, repeated. Default 0.05."),
 ]
 Widen = Annotated[
-    bool, typer.Option("--widen", help="Then grow the box to the widest certified intervals (--room box only).")
+    bool,
+    typer.Option("--widen", metavar="", help="Then grow the box to the widest certified intervals (--room box only)."),
 ]
 Categories = Annotated[
     list[str] | None,
@@ -133,14 +136,16 @@ RuleTexts = Annotated[
     ),
 ]
 Seed = Annotated[int, typer.Option(help="Fixes every random choice.")]
-Quiet = Annotated[bool, typer.Option("--quiet", help="Print only the sentence; no progress.")]
+Quiet = Annotated[bool, typer.Option("--quiet", metavar="", help="Print only the sentence; no progress.")]
 WhyNone = Annotated[
     bool,
-    typer.Option("--why-not/--no-why-not", help="If none exists, say what rules it out, in the time that is left."),
+    typer.Option(
+        "--why-not/--no-why-not", metavar="", help="If none exists, say what rules it out, in the time that is left."
+    ),
 ]
 LargeTable = Annotated[
-    bool, typer.Option("--large-table", help="Read DATA whatever its size (see the limits in the guide).")
+    bool, typer.Option("--large-table", metavar="", help="Read DATA whatever its size (see the limits in the guide).")
 ]
 Force = Annotated[
-    bool, typer.Option("--force", help="Replace files that exist, also those that elbowroom did not write.")
+    bool, typer.Option("--force", metavar="", help="Replace files that exist, also those that elbowroom did not write.")
 ]

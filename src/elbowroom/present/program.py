@@ -6,12 +6,15 @@ Nothing heavy is imported before its failures can be reported.
 from __future__ import annotations
 
 import logging
+import os
 import warnings
 from collections.abc import Sequence
 from typing import TextIO
 
 from elbowroom.present.endings import Exit, failure_of, report_of
 from elbowroom.present.sink import Sink, take_over
+
+COMPLETING = "_ELBOWROOM_COMPLETE"
 
 
 def run(interrupts: Sequence[int] = ()) -> int:
@@ -38,6 +41,8 @@ def _command(err: Sink, interrupts: Sequence[int]) -> int:
 
         return int(app(standalone_mode=False) or 0)
     except BaseException as caught:
+        if isinstance(caught, SystemExit) and COMPLETING in os.environ:  # a shell asked how a word could go on
+            return caught.code if isinstance(caught.code, int) else 0
         error = KeyboardInterrupt() if interrupts else caught
         if _is_usage_error(error):
             return _wrong_usage(error, err)

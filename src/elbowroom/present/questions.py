@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, Literal
 
@@ -184,7 +185,8 @@ def parse_room(shape: str, radii: Sequence[str], on: str = "all") -> Room:
 
 def _radius(radii: Sequence[str]) -> float | dict[str, float]:
     if len(radii) == 1 and "=" not in radii[0]:
-        return _number(radii[0], "--radius")
+        share = radii[0].removesuffix("%")
+        return float(Decimal(repr(_number(share, "--radius"))) / (1 if share == radii[0] else 100))  # 5% is 0.05
     widths = {}
     for text in radii:
         name, equals, width = text.rpartition("=")

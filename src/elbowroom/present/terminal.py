@@ -99,3 +99,6 @@ def deliver(
     if "--html" in files:
         page = (why or widening or shown).to_html(model=model)
         files["--html"].write(page)
+    if not (as_json or quiet):
+        for output in files.values():
+            screen.line(f"Written: {output.path}", style="dim", wrap=False)

@@ -6,6 +6,7 @@ import hashlib
 import math
 from collections.abc import Hashable
 from dataclasses import dataclass
+from html import escape
 from typing import TypeAlias
 
 import numpy as np
@@ -15,6 +16,7 @@ from elbowroom.problem.body import Body
 from elbowroom.problem.further import Key
 from elbowroom.problem.target import Target
 from elbowroom.result.status import NEAR_TIE
+from elbowroom.visible import visible
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +38,18 @@ class Certificate:
 
     def __bool__(self) -> bool:
         return True
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the claim, who proved it, for which model."""
+        rows = {
+            "Claim": f"{self.target!r} at every point of a {self.body.shape.value} in {self.body.center.size} columns",
+            "Proven by": f"{self.method}, margin {self.margin:.6g}, {self.seconds:.2g} s",
+            "Model": self.fingerprint,
+            "Seal": self.seal,
+            "Assumes": "; ".join(self.assumptions) or "nothing",
+        }
+        cells = "".join(f"<tr><th>{name}</th><td>{escape(visible(text))}</td></tr>" for name, text in rows.items())
+        return f"<table>{cells}</table>"
 
     @property
     def seal(self) -> str:

@@ -187,3 +187,19 @@ def test_pages_are_small_and_odd_regions_have_one() -> None:
         assert low < high
     unchanged = make_region(credit_space(), FACTUAL, FACTUAL, Box(0.01)).to_html()
     assert "What has to change" not in unchanged and "What must stay within its range" in unchanged
+
+
+def test_notebooks_show_explainers_certificates_and_wide_regions() -> None:
+    explainer, row = steps()
+    assert (
+        repr(explainer)
+        == "<Explainer of sklearn DecisionTreeClassifier: 2 columns, classes ['approved', 'referred', 'rejected']>"
+    )
+    assert "&lt;Explainer of" in explainer._repr_html_() and "<table" in explainer._repr_html_()
+    region = explainer.explain(row, room=Box(0.05), target="approved")
+    attack(explainer.predict, region.body, "approved", [np.array([3.05, 7.05]), np.array([0.5])])
+    html = region.certificate._repr_html_()
+    assert region.certificate.seal in html and "approved" in html
+    assert "moved further" in region.widen()._repr_html_()
+    evil = make_region(Space((Feature("<b>"),)), np.array([0.0]), np.array([2.0]), Box(1)).certificate
+    assert "<b>" not in evil._repr_html_()

@@ -172,7 +172,11 @@ class Desk:
             target = parse_target(self.explainer.model.info, asked.target, None) if asked.target is not None else None
             verdict = self._search(lambda: self.explainer.certify(center, room, target, time_limit=asked.time_limit))
         point = plain_values(self.explainer.space, verdict.point) if isinstance(verdict, Counterexample) else None
-        return {"certified": isinstance(verdict, Certificate), "words": message(str(verdict)), "counterexample": point}
+        if isinstance(verdict, Certificate):
+            words = f"every point was proven by {verdict.method} (margin {verdict.margin:.4g}); seal {verdict.seal}"
+        else:
+            words = verdict.reason
+        return {"certified": isinstance(verdict, Certificate), "words": message(words), "counterexample": point}
 
     def _radius(self, asked: Radius) -> dict[str, Any]:
         explainer, row = self._able(asked), self._row(asked.row)
