@@ -16,6 +16,7 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier
 from typer.main import get_command
 
+import elbowroom
 from elbowroom import Box, Explainer
 from elbowroom.present.cli import app
 
@@ -114,3 +115,12 @@ def test_links_lead_somewhere(page: Path) -> None:
 def test_every_page_is_in_the_contents() -> None:
     listed = set(re.findall(r": ([\w-]+\.md)$", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"), re.MULTILINE))
     assert listed == {page.name for page in (ROOT / "docs").glob("*.md")}
+
+
+def test_every_public_name_has_a_reference_entry() -> None:
+    """The pages of the reference are made from the code; which names stand there is written down."""
+    text = (ROOT / "docs" / "reference.md").read_text(encoding="utf-8")
+    entries = re.findall(r"^::: elbowroom\.(\w+)$", text, re.MULTILINE)
+    assert sorted(entries) == sorted(set(elbowroom.__all__) - {"__version__"})
+    for name in entries:
+        assert (inspect.getdoc(getattr(elbowroom, name)) or "").strip(), f"{name} has no words of its own"
