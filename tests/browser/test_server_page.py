@@ -7,6 +7,8 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import joblib
@@ -14,7 +16,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.compose import make_column_transformer
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
@@ -23,6 +25,24 @@ from tests.support.hostile import attack
 
 pytest.importorskip("fastapi", reason="pip install 'elbowroom[web]'")
 EVIL = "debt <img src=x onerror=alert(1)>"
+
+
+@contextmanager
+def serving(model: Any, X: pd.DataFrame, folder: Path) -> Iterator[str]:
+    """The address that the program prints."""
+    joblib.dump(model, folder / "model.joblib")
+    X.to_csv(folder / "train.csv", index=False)
+    command = [sys.executable, "-m", "elbowroom", "serve", folder / "model.joblib", "--reference", folder / "train.csv"]
+    command += ["--port", "0", "--trust-pickle", "--processes", "1"]
+    with subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        found = re.search(r"http://\S+", server.stdout.readline())
+        assert found is not None
+        try:
+            yield found[0]
+        finally:
+            server.terminate()
+            server.wait(timeout=20)
 
 
 @pytest.fixture(scope="module")
@@ -42,17 +62,8 @@ def served(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[t
     encoder = make_column_transformer((OneHotEncoder(), ["home"]), remainder="passthrough")
     model = make_pipeline(encoder, RandomForestClassifier(10, max_depth=4, random_state=0))
     model.fit(X, np.where(score > 1000.0, "approved", "rejected"))
-    joblib.dump(model, folder / "model.joblib")
-    X.to_csv(folder / "train.csv", index=False)
-    command = [sys.executable, "-m", "elbowroom", "serve", folder / "model.joblib", "--reference", folder / "train.csv"]
-    command += ["--port", "0", "--trust-pickle", "--processes", "1"]
-    with subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, text=True) as server:
-        assert server.stdout is not None
-        found = re.search(r"http://\S+", server.stdout.readline())
-        assert found is not None
-        yield found[0], model
-        server.terminate()
-        server.wait(timeout=20)
+    with serving(model, X, folder) as address:
+        yield address, model
 
 
 @pytest.fixture
@@ -151,3 +162,31 @@ def test_without_the_token_nothing_is_shown(browser: Any, served: tuple[str, Any
     told = page.goto(served[0].split("?")[0])
     assert told.status == 401 and "token" in json.loads(page.locator("body").inner_text())["error"]
     page.close()
+
+
+def test_the_stop_button_brings_the_best_so_far(browser: Any, tmp_path: Any) -> None:
+    """A question that would take minutes, stopped as soon as it has a region."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(1500, 12)), columns=[f"x{i}" for i in range(12)])
+    y = (X.to_numpy() ** 2).sum(axis=1) + rng.normal(size=1500) > 12.0
+    model = GradientBoostingClassifier(n_estimators=150, max_depth=6, random_state=0, subsample=0.5).fit(X, y)
+    with serving(model, X, tmp_path) as address:
+        page = browser.new_page()
+        page.set_default_timeout(120_000)
+        page.goto(address)
+        page.wait_for_selector("#ask:enabled")
+        page.locator("#shape").select_option("ball")
+        page.locator("#radius").fill("0.1")
+        page.locator("#seconds").fill("250")
+        page.get_by_role("button", name="Find the closest region").click()
+        expect(page.locator("#progress")).to_contain_text(re.compile("best region at [0-9.]+, none closer than"))
+        page.get_by_role("button", name="Stop").click()
+        page.wait_for_selector("#page:visible")
+        page.frame_locator("#page").locator(".verdict").first.wait_for()
+        with page.expect_download() as waiting:
+            page.locator("#json").click()
+        waiting.value.save_as(tmp_path / "region.json")
+        page.close()
+    region = Region.from_json(tmp_path / "region.json")
+    assert region.method == "interrupted" and region.status.name == "CERTIFIED"
+    attack(lambda rows: model.predict(pd.DataFrame(rows, columns=X.columns)), region.body, region.target.label)

@@ -47,10 +47,11 @@ def run(folder: Path, command: str, *words: object):
 
 
 def test_lines_a_picture_and_json(files: Path, tmp_path: Path) -> None:
-    result = run(files, "menu", "--plot", tmp_path / "menu.png")
+    result = run(files, "menu", "--plot", tmp_path / "menu.png", "--html", tmp_path / "menu.html")
     assert result.exit_code == 0, result.output
     assert "the closest of all" in " ".join(result.stdout.split())
     assert (tmp_path / "menu.png").stat().st_size > 1000
+    assert (tmp_path / "menu.html").read_text(encoding="utf-8").count('role="tabpanel"') >= 2
     written = json.loads(run(files, "menu", "--json").stdout)["menu"]
     found = [entry for entry in written if entry["distance"] is not None]
     assert [entry["changes"] for entry in written] == sorted(entry["changes"] for entry in written)

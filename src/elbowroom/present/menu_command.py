@@ -82,6 +82,9 @@ def menu(
     plot: Annotated[
         Path | None, typer.Option("--plot", help="Draw distance over changes into a PNG, SVG or PDF.")
     ] = None,
+    html: Annotated[
+        Path | None, typer.Option("--html", help="Write the menu as one HTML page with a tab for each answer.")
+    ] = None,
     quiet: Quiet = False,
     large_table: LargeTable = False,
     reference: Reference = None,
@@ -89,7 +92,7 @@ def menu(
 ) -> None:
     """The closest region with one change, with two, ... up to the closest of all. Exit 0: there is a region."""
     files = outputs(
-        {"--plot": (plot, Kind.PICTURE)},
+        {"--plot": (plot, Kind.PICTURE), "--html": (html, Kind.PAGE)},
         {"MODEL": model, "DATA": data} | ({} if reference is None else {"--reference": reference}),
         force,
     )
@@ -117,6 +120,8 @@ def menu(
             screen.stdout().line(line)
     if form is not None:
         files["--plot"].write(drawn_menu(found, form))
+    if html is not None:
+        files["--html"].write(found.to_html(model=model.name))
     codes = {code_of(answer) for answer in (*found.limited, found.closest)}
     best = (Exit.INTERRUPTED, Exit.REGION, Exit.UNKNOWN, Exit.NONE_EXISTS)
     raise typer.Exit(next(code for code in best if code in codes))

@@ -36,7 +36,7 @@ from elbowroom.present.why_not import instead_of, reasons_of
 from elbowroom.problem.on import On
 from elbowroom.problem.rooms import Ball, Box, Diamond, Room
 from elbowroom.result.menu import Menu
-from elbowroom.result.region import NoRegion, Region
+from elbowroom.result.region import Day, NoRegion, Region
 from elbowroom.result.why_not import WhyNot
 from elbowroom.result.widening import Widening
 from elbowroom.version import __version__
@@ -52,7 +52,7 @@ def page(
     menu: Menu | None = None,
     widening: Widening | None = None,
     case: str = "",
-    date: datetime.date | str | None = None,
+    date: Day = None,
     model: str = "",
 ) -> str:
     """The whole answer: sentence, features that can be moved, closeness, certificate, and how to check it."""
@@ -168,7 +168,7 @@ def _checking(answer: Region | NoRegion, file: str, model: str) -> dict[str, Any
     }
 
 
-def about_page(case: str, date: datetime.date | str | None, model: str) -> dict[str, Any]:
+def about_page(case: str, date: Day, model: str) -> dict[str, Any]:
     """What stands at the head and the foot of every page: whose case it is, when and with what it was made."""
     for name, value in (("case", case), ("model", model)):
         if not isinstance(value, str):
@@ -277,7 +277,7 @@ def no_region_page(
     why: WhyNot | None = None,
     *,
     case: str = "",
-    date: datetime.date | str | None = None,
+    date: Day = None,
     model: str = "",
 ) -> str:
     """What was asked and that nothing answers it; with ``why``, what rules it out and what would have an answer."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import math
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,7 +11,7 @@ import pandas as pd
 
 from elbowroom.disk import write_whole
 from elbowroom.problem.rules import AtMost
-from elbowroom.result.region import NoRegion, Region
+from elbowroom.result.region import Day, NoRegion, Region
 from elbowroom.result.status import Status
 from elbowroom.visible import visible, visible_lines
 
@@ -95,14 +94,7 @@ class Menu(Sequence[Region]):
 
         return menu_fragment(self)
 
-    def to_html(
-        self,
-        path: str | Path | None = None,
-        *,
-        case: str = "",
-        date: datetime.date | str | None = None,
-        model: str = "",
-    ) -> str:
+    def to_html(self, path: str | Path | None = None, *, case: str = "", date: Day = None, model: str = "") -> str:
         """One self-contained page with a tab for each number of changes; written to ``path`` if given."""
         from elbowroom.present.report import menu_page
 

@@ -270,7 +270,7 @@ class Region:
         menu: Menu | None = None,
         widening: Widening | None = None,
         case: str = "",
-        date: datetime.date | str | None = None,
+        date: Day = None,
         model: str = "",
     ) -> str:
         """One self-contained page; written to ``path`` if given, returned in any case.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +10,7 @@ import pandas as pd
 
 from elbowroom.disk import write_whole
 from elbowroom.problem.parts import Part
-from elbowroom.result.region import NoRegion, Region
+from elbowroom.result.region import Day, NoRegion, Region
 from elbowroom.visible import visible, visible_lines
 
 if TYPE_CHECKING:
@@ -89,14 +88,7 @@ class WhyNot:
 
         return why_not_fragment(self)
 
-    def to_html(
-        self,
-        path: str | Path | None = None,
-        *,
-        case: str = "",
-        date: datetime.date | str | None = None,
-        model: str = "",
-    ) -> str:
+    def to_html(self, path: str | Path | None = None, *, case: str = "", date: Day = None, model: str = "") -> str:
         """The page of the question without an answer, with what rules it out; written to ``path`` if given."""
         from elbowroom.present.report import no_region_page
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
@@ -13,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from elbowroom.numerics import Floats
-from elbowroom.result.region import Region
+from elbowroom.result.region import Day, Region
 from elbowroom.visible import named, visible
 
 OPEN_FROM: Final = 2.0**20  # in units of the scale: an interval that reaches so far beyond the centre is called open
@@ -107,14 +106,7 @@ class Widening:
         maximal = sum(side.end.is_maximal for side in (*self.lows, *self.highs))
         return f"<Widening: {maximal} of {2 * len(self.lows)} ends maximal, {self.seconds:.2g} s>"
 
-    def to_html(
-        self,
-        path: str | Path | None = None,
-        *,
-        case: str = "",
-        date: datetime.date | str | None = None,
-        model: str = "",
-    ) -> str:
+    def to_html(self, path: str | Path | None = None, *, case: str = "", date: Day = None, model: str = "") -> str:
         """The page of the wide region, which also knows points of another outcome beyond its ends; written to ``path`` if
         given."""
         return self.region.to_html(path, widening=self, case=case, date=date, model=model)
