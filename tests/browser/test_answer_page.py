@@ -308,6 +308,21 @@ def test_what_cannot_be_is_said(shown: Any) -> None:
     assert state(page) == "open" and "Housing is another one" in verdict(page)
 
 
+def test_what_was_missing_and_is_filled_in(shown: Any) -> None:
+    region = replace(make_region(), filled=("salary",))
+    page = shown(region.to_html())
+    field = page.locator('[data-control="0"] input[type=text]')
+    assert state(page) == "certified" and float(field.input_value().replace(",", "")) == region.body.center[1]
+    field.fill(repr(float(np.nextafter(region.body.lower[1], -np.inf))))
+    assert state(page) == "open"
+    field.fill(repr(float(region.body.lower[1])))
+    assert state(page) == "certified"
+    page.get_by_role("button", name="As it is now").click()
+    assert state(page) == "now" and field.input_value() == ""
+    page.locator('[data-control="1"] input[type=text]').fill("14")
+    assert state(page) == "open" and "Salary is missing" in verdict(page)
+
+
 def test_a_ball_shares_its_budget(shown: Any) -> None:
     region = make_region(PLAIN, NOW, THEN, Ball(1.0))
     page = shown(region.to_html())
