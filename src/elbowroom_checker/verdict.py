@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -44,7 +45,7 @@ def _check(file: dict[str, Any], model: Model, digest: str, budget: Budget) -> P
     question = read_question(part(file, "question"), model)
     trees = simplified(model.parts, question) if isinstance(model.parts, Trees) else None
     rows = [] if trees is None else tree_rows(model, trees, question.target)
-    said = [_wanted(model, question)]
+    said = _asked(model, question)
     region, distance = part(file, "region"), None
     if region is not None:
         center, box = _region(region, question)
@@ -60,7 +61,9 @@ def _check(file: dict[str, Any], model: Model, digest: str, budget: Budget) -> P
         else:
             check_linear_region(linear_rows(model, question.target), question, box, center, steps)
             how = "the worst point of every rival, exactly"
-        said.append(f"VALID: every input of the {question.shape} around the centre has this outcome ({how}).")
+        for name, c, low, high in zip(model.names, center, box.low, box.high, strict=True):
+            said.append(f"region, column {name!r}: centre {c!r}, from {low!r} to {high!r}")
+        said.append(f"VALID: every input of the {question.shape} around the centre has the wanted outcome ({how}).")
         said.append(f"The centre is at distance {distance:.17g} ({question.norm}) from the row.")
     bound = _bound(file, model, trees, question, rows, budget, said)
     need(region is not None or bound is not None, "the file proves nothing: neither a region nor a bound")
@@ -105,21 +108,31 @@ def _bound(
         how = ", ".join(f"{number} by {reason}" for reason, number in count.items())
     else:
         how = check_linear_centers(linear_rows(model, question.target), question, optimality, bound, budget)
+    where = "" if bound is None else f" at a distance below {bound:.17g}"
+    word = "NONE EXISTS" if bound is None else "NOT CLOSER"
+    said.append(f"{word}: the {question.shape} of every admissible centre{where} holds another outcome ({how}).")
     if bound is None:
-        said.append(
-            f"NONE EXISTS: every admissible centre has an input with another outcome in its {question.shape} ({how})."
-        )
-        return float("inf")
-    said.append(f"NOT CLOSER: every admissible centre at a distance below {bound:.17g} has such an input ({how}).")
+        return math.inf
     return bound
 
 
-def _wanted(model: Model, question: Question) -> str:
-    name = model.classes[question.target.index]
-    wanted = f"the class {name!r}"
+def _asked(model: Model, question: Question) -> list[str]:
+    """The question in words; texts of the files are shown as Python shows them, without control characters."""
+    wanted = f"the class {model.classes[question.target.index]!r}"
     if question.target.probability is not None:
         wanted += f" with probability at least {question.target.probability!r}"
-    return f"Model {model.source!r} with fingerprint {model.fingerprint!r}; wanted: {wanted}."
+    said = [f"Model {model.source!r} with fingerprint {model.fingerprint!r}; wanted: {wanted}."]
+    for f, name in enumerate(model.names):
+        limits = f"between {question.lower[f]!r} and {question.upper[f]!r}" + ", whole" * question.whole[f]
+        room = f"-{question.down[f]!r} +{question.up[f]!r}, a move of 1 costs {question.factor[f]!r}"
+        said.append(f"row, column {name!r}: {question.factual[f]!r}, {limits}; room {room}")
+    for group in question.groups:
+        members = ", ".join(repr(model.names[f]) for f in group.members)
+        inside = "any category inside the room" if group.free else "the same category inside the room"
+        said.append(f"one of {members} is 1; {inside}; another category costs {group.price!r}")
+    if question.most_changes is not None:
+        said.append(f"at most {question.most_changes} columns or categories may change")
+    return said
 
 
 def _assumptions(model: Model) -> list[str]:

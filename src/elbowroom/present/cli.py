@@ -43,6 +43,8 @@ from elbowroom.present.options import (
     OnName,
     PreferFew,
     Probability,
+    ProofFile,
+    ProofModel,
     Quiet,
     Radii,
     Reference,
@@ -141,6 +143,8 @@ def explain(
     as_json: AsJson = False,
     html: Annotated[Path | None, typer.Option("--html", help="Write the answer as one HTML page.")] = None,
     output: Annotated[Path | None, typer.Option("--output", help="Write the answer as JSON, for check.")] = None,
+    proof: ProofFile = None,
+    proof_model: ProofModel = None,
     quiet: Quiet = False,
     large_table: LargeTable = False,
     reference: Reference = None,
@@ -148,7 +152,7 @@ def explain(
     why_not: WhyNone = True,
 ) -> None:
     """The closest region in which the model predicts another class, or wanted values; for several rows with --rows."""
-    cli_batch.check_rows(row, rows, single=widen or prefer_few is not None)
+    cli_batch.check_rows(row, rows, single=widen or prefer_few is not None or proof is not None)
     if row is None:
         cli_batch.batch(
             model, data, rows or "", target, probability, value_at_least, value_at_most, radius, room, categories, on, distance,
@@ -157,14 +161,16 @@ def explain(
             reference=reference, force=force, each=True,
         )  # fmt: skip
         return
+    wanted_files = {"--output": (output, Kind.REGION), "--html": (html, Kind.PAGE), "--proof": (proof, Kind.PROOF)}
     files = outputs(
-        {"--output": (output, Kind.REGION), "--html": (html, Kind.PAGE)},
+        {**wanted_files, "--proof-model": (proof_model, Kind.MODEL_FILE)},
         {"MODEL": model, "DATA": data} | ({} if reference is None else {"--reference": reference}),
         force,
     )
     from elbowroom.present import questions
     from elbowroom.present.category_options import with_categories
     from elbowroom.present.progress import SearchProgress
+    from elbowroom.present.proofs import deliver_proof
     from elbowroom.present.terminal import deliver
 
     if widen and room is not RoomName.BOX:
@@ -181,12 +187,13 @@ def explain(
     with SearchProgress(time_limit, screen.stderr(), enabled=not (quiet or as_json)) as progress:
         answer = question.explainer.explain(
             question.row, room=space_room, target=wanted, distance=distance.value, rules=questions.parse_rules(at_most, rule, question.explainer.space),
-            time_limit=time_limit, method=method, seed=seed, on_progress=progress, prefer_few=prefer_few,
+            time_limit=time_limit, method=method, seed=seed, on_progress=progress, prefer_few=prefer_few, proof=proof is not None,
         )  # fmt: skip
     deliver(
         screen.stdout(), question.of_file(answer), files, time_limit, widen=widen, as_json=as_json, quiet=quiet,
         with_why=why_not and not (quiet or as_json), model=model.name,
     )  # fmt: skip
+    deliver_proof(screen.stderr(), question.explainer, answer, files)
     raise typer.Exit(code_of(answer))
 
 

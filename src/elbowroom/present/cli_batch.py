@@ -252,7 +252,7 @@ def ending(found: BatchResult) -> Exit:
 def check_rows(row: int | None, rows: str | None, single: bool) -> None:
     """``explain`` takes one row or several; ``single``: with options that only one can have."""
     if (rows is None) == (row is None) or (row is None and single):
-        raise InputError("give --row 17, or --rows 0:50; --widen and --prefer-few are for a single row")
+        raise InputError("give --row 17, or --rows 0:50; --widen, --prefer-few and --proof are for a single row")
 
 
 def _fresh(store: Path | None, resume: bool) -> None:

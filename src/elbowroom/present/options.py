@@ -125,6 +125,16 @@ PreferFew = Annotated[
     float | None,
     typer.Option(help="Fewest changes within this share of the closest: 0.05 for 5 %.", min=0.0),
 ]
+ProofFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--proof", metavar="FILE", help="Write a proof for strangers; with --proof-model, see docs/proofs.md."
+    ),
+]
+ProofModel = Annotated[
+    Path | None,
+    typer.Option("--proof-model", metavar="FILE", help="Write the model file that proofs are about (JSON, no pickle)."),
+]
 OnColumns = Annotated[
     OnName, typer.Option("--on", help="Room in all features, in those that change, or in those that stay (boxes only).")
 ]

@@ -31,6 +31,8 @@ class Kind(Enum):
     PICTURE = "a picture drawn by elbowroom"
     MODEL = "a model"
     TABLE = "a table of answers written by elbowroom"
+    PROOF = "a proof written by elbowroom"
+    MODEL_FILE = "a model file written by elbowroom"
 
     def is_own(self, head: bytes, tail: bytes) -> bool:
         """Is a file with this beginning and this end an earlier one of the same kind? Models carry no mark."""
@@ -46,6 +48,10 @@ class Kind(Enum):
             case Kind.TABLE:
                 ends = head + tail
                 return (b"lower_bound" in ends and b"has_to_change" in ends) or b"no_recourse_proven" in ends
+            case Kind.PROOF:
+                return head.startswith(b'{"format":"elbowroom proof"')
+            case Kind.MODEL_FILE:
+                return head.startswith(b'{"format":"elbowroom model"')
             case Kind.MODEL:
                 return False
 
