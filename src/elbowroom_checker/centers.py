@@ -15,7 +15,21 @@ from typing import Any, Final, TypeAlias
 from elbowroom_checker.costs import bound_cost, column_cost, group_cost, least_cost, nearest, stays
 from elbowroom_checker.model import Trees
 from elbowroom_checker.question import Box, Question
-from elbowroom_checker.reading import BIGGEST, BITS, ONE, Budget, down, index, need, number, part, units, up
+from elbowroom_checker.reading import (
+    BIGGEST,
+    BITS,
+    MOST_OPEN,
+    ONE,
+    Budget,
+    down,
+    index,
+    listed,
+    need,
+    number,
+    part,
+    units,
+    up,
+)
 from elbowroom_checker.rows import Row
 from elbowroom_checker.trees import is_bad
 
@@ -232,7 +246,7 @@ def gains(adversary: Outbid, prices: Prices, bound: int | None) -> tuple[dict[in
     present_sum = most = 0
     for root in adversary.trees.roots:
         adversary.budget.look()
-        leaves = []
+        leaves, present = [], 0
         for value, sides in adversary.leaves(root, prices.ends):
             costs = {f: prices.move(f, *span) for f, span in sides.items() if not prices.stay(f, span)}
             if not costs:
@@ -295,15 +309,14 @@ def check_centers(
 ) -> dict[str, int]:
     """Numbers of leaves by reason."""
     boxes = _bad_boxes(trees, question, rows, part(file, "bad"), budget)
-    points, tree = part(file, "points"), part(file, "tree")
-    need(isinstance(points, list) and isinstance(tree, list), "points or tree: not a list")
+    points, tree = listed(part(file, "points"), "points"), listed(part(file, "tree"), "tree")
     adversaries: dict[tuple[int, int], Outbid] = {}
     borders: dict[tuple[int, bool], int] = {}
     limit = None if bound is None else bound_cost(question, bound)
     stack, count = [Box(question.lower.copy(), question.upper.copy())], {"cost": 0, "bad box": 0, "outbid": 0}
     n = len(question.lower)
     for step in tree:
-        need(bool(stack), "the tree of centres goes on after its end")
+        need(0 < len(stack) * n <= MOST_OPEN, "the tree of centres goes on after its end, or is too deep")
         box = stack.pop()
         budget.look()
         if step == 0 and type(step) is int:
@@ -339,11 +352,10 @@ def check_centers(
     return count
 
 
-def _bad_boxes(trees: Trees, question: Question, rows: list[Row], listed: Any, budget: Budget) -> list[Box]:
+def _bad_boxes(trees: Trees, question: Question, rows: list[Row], boxes: Any, budget: Budget) -> list[Box]:
     """Boxes [row, [column, low, high], ...], open ends null: each one proven bad."""
-    need(isinstance(listed, list), "bad: not a list")
     found = []
-    for each in listed:
+    for each in listed(boxes, "bad"):
         budget.look()
         need(isinstance(each, list) and len(each) > 0, "a bad box is not a list")
         row, box = rows[index(each[0], len(rows), "row")], Box(question.lower.copy(), question.upper.copy())
@@ -354,20 +366,19 @@ def _bad_boxes(trees: Trees, question: Question, rows: list[Row], listed: Any, b
     return found
 
 
-def _point(question: Question, listed: Any) -> list[float]:
+def _point(question: Question, changes: Any) -> list[float]:
     """The row with some columns changed: [column, value], ..."""
-    need(isinstance(listed, list), "a point is not a list")
     point = question.factual.copy()
-    for change in listed:
+    for change in listed(changes, "a point"):
         need(isinstance(change, list) and len(change) == 2, "a change of a point is not [column, value]")
         point[index(change[0], len(point), "column")] = number(change[1], "value")
     return point
 
 
-def _sides(listed: list[Any], n: int) -> list[tuple[int, float, float]]:
+def _sides(sides: list[Any], n: int) -> list[tuple[int, float, float]]:
     """Sides [column, low, high]; null: open."""
     found = []
-    for side in listed:
+    for side in sides:
         need(isinstance(side, list) and len(side) == 3, "a side is not [column, low, high]")
         low = -BIGGEST if side[1] is None else number(side[1], "low")
         found.append((index(side[0], n, "column"), low, BIGGEST if side[2] is None else number(side[2], "high")))

@@ -9,7 +9,7 @@ from typing import Any, Final
 from elbowroom_checker.costs import bound_cost, least_cost, nearest, stays
 from elbowroom_checker.model import Linear, Model
 from elbowroom_checker.question import Box, Question
-from elbowroom_checker.reading import Budget, index, need, not_negative, number, numbers, part
+from elbowroom_checker.reading import MOST_OPEN, Budget, index, listed, need, not_negative, number, numbers, part
 from elbowroom_checker.rows import Target, logistic_threshold
 
 ROUNDING: Final = Fraction(1, 2**51)  # of a shifted value, with something to spare
@@ -106,9 +106,8 @@ def check_linear_centers(
     stack, limits = [Box(question.lower.copy(), question.upper.copy())], Box(question.lower, question.upper)
     need(all(_in_range(row, limits) for row in rows), "the original's numbers may leave their range within the limits")
     steps, count, n = part(file, "tree"), 0, len(question.lower)
-    need(isinstance(steps, list), "tree: not a list")
-    for step in steps:
-        need(bool(stack), "the tree of centres goes on after its end")
+    for step in listed(steps, "tree"):
+        need(0 < len(stack) * n <= MOST_OPEN, "the tree of centres goes on after its end, or is too deep")
         box = stack.pop()
         budget.look()
         if isinstance(step, list) and len(step) == 2:
@@ -165,9 +164,12 @@ def dual_value(rows: list[LinearRow], question: Question, box: Box, leaf: Any, b
         if each.free:
             value += Fraction(0) if stays(question, g, box) else price
             for row, multiplier, shift in zip(rows, multipliers, moved, strict=True):
-                (taken,) = [f for f in each.members if shift[f] == 1] or [each.members[0]]
-                need(taken in question.categories(each, Box(question.lower, question.upper)), "a category outside")
-                value -= multiplier * (row.weight[taken] + row.error[taken])
+                taken = [f for f in each.members if shift[f] == 1]
+                need(
+                    len(taken) == 1 and taken[0] in question.categories(each, Box(question.lower, question.upper)),
+                    "a category outside",
+                )
+                value -= multiplier * (row.weight[taken[0]] + row.error[taken[0]])
         else:
             value += min(
                 (price if question.factual[f] != 1.0 else 0) - gained[f] for f in question.categories(each, box)

@@ -6,11 +6,12 @@ import math
 from dataclasses import dataclass
 from typing import Any, Final
 
-from elbowroom_checker.reading import flag, index, indices, need, not_negative, number, numbers, part
+from elbowroom_checker.reading import flag, index, indices, listed, need, not_negative, number, numbers, part, text
 
 VERSION: Final = 1
 RULES: Final = ("POSITIVE", "NONNEGATIVE", "ARGMAX")
-MOST: Final = 5_000_000  # nodes of all trees, or weights
+MOST: Final = 1_000_000  # scores of all nodes
+DEEPEST: Final = 1000  # nodes on the way to a leaf
 
 
 @dataclass(frozen=True)
@@ -67,8 +68,9 @@ def read_model(file: dict[str, Any]) -> Model:
     need(part(file, "format") == "elbowroom model" and part(file, "version") == VERSION, "no model file of version 1")
     names, classes = part(file, "names"), part(file, "classes")
     for what, texts in (("names", names), ("classes", classes)):
-        need(isinstance(texts, list) and all(isinstance(t, str) for t in texts), f"{what}: not a list of texts")
-    need(len(set(names)) == len(names) > 0, "names: none, or one twice")
+        for each in listed(texts, what):
+            text(each, what)
+    need(0 < len(set(names)) == len(names) <= 20_000, "names: none, one twice, or too many")
     rule, family = part(file, "rule"), part(file, "family")
     need(rule in RULES, f"the rule {rule!r} is unknown to this checker")
     need(family in ("trees", "linear"), f"models of the family {family!r} are unknown to this checker")
@@ -83,23 +85,22 @@ def read_model(file: dict[str, Any]) -> Model:
         classes,
         rule,
         threshold,
-        str(part(file, "link")),
+        text(part(file, "link"), "link"),
         flag(part(file, "link_single"), "link_single"),
         error,
         flag(part(file, "fused_products"), "fused_products"),
         flag(part(file, "ties_last"), "ties_last"),
-        str(part(file, "source")),
-        str(part(file, "fingerprint")),
+        text(part(file, "source"), "source"),
+        text(part(file, "fingerprint"), "fingerprint"),
         parts or _linear(part(file, "linear"), len(names), n_scores),
     )
 
 
 def _trees(of: Any, n: int, n_scores: int) -> Trees:
     feature = part(of, "feature")
-    need(isinstance(feature, list) and 0 < len(feature) <= MOST, "feature: no list, or too long")
+    need(0 < len(listed(feature, "feature")) * n_scores <= MOST, f"trees: none, or more than {MOST} scores of nodes")
     size = len(feature)
-    sets = part(of, "sets")
-    need(isinstance(sets, list), "sets: not a list")
+    sets = listed(part(of, "sets"), "sets")
     right_sets = [frozenset(indices(part(each, "right"), n, "right")) for each in sets]
     need(all(type(f) is int and -1 <= f < n + len(sets) for f in feature), "feature: not a column")
     columns = {key: part(of, key) for key in ("cut", "left", "right", "value")}
@@ -108,7 +109,7 @@ def _trees(of: Any, n: int, n_scores: int) -> Trees:
     left, right, value = columns["left"], columns["right"], columns["value"]
     roots = indices(part(of, "roots"), size, "roots")
     need(bool(roots), "there is no tree")
-    seen = set(roots)
+    seen, depth = set(roots), [0] * size
     for i, f in enumerate(feature):
         if f < 0:
             numbers(value[i], n_scores, "value")
@@ -118,6 +119,8 @@ def _trees(of: Any, n: int, n_scores: int) -> Trees:
         for child in (index(left[i], size, "left"), index(right[i], size, "right")):
             need(child > i and child not in seen, "trees: a node has two parents, or its child comes before it")
             seen.add(child)
+            depth[child] = depth[i] + 1
+            need(depth[child] <= DEEPEST, f"a tree is deeper than {DEEPEST} nodes")
     divisor = number(part(of, "divisor"), "divisor")
     need(divisor > 0.0, "divisor is not positive")
     base = numbers(part(of, "base"), n_scores, "base")

@@ -16,6 +16,7 @@ from elbowroom_checker.reading import (
     flag,
     index,
     indices,
+    listed,
     need,
     not_negative,
     number,
@@ -101,8 +102,10 @@ def read_question(file: Any, model: Model) -> Question:
     need(part(room, "shape") in SHAPES, "the shape of the room is unknown")
     lower, upper = _limits(part(file, "lower"), n, -BIGGEST), _limits(part(file, "upper"), n, BIGGEST)
     whole = set(indices(part(file, "whole"), n, "whole"))
+    for f in whole:
+        lower[f], upper[f] = float(math.ceil(lower[f])), float(math.floor(upper[f]))
     groups, group_of = [], [-1] * n
-    for each in part(file, "groups"):
+    for each in listed(part(file, "groups"), "groups"):
         members, price = indices(part(each, "members"), n, "members"), number(part(each, "price"), "price")
         need(bool(members) and price >= 0.0, "a group without members, or with a negative price")
         groups.append(Group(members, price, flag(part(each, "free"), "free")))
@@ -130,8 +133,10 @@ def read_question(file: Any, model: Model) -> Question:
         ),
     )
     for group in groups:
-        need(sorted(found.factual[f] for f in group.members)[-1] == 1.0, "factual: a group without a category")
-        need(sum(found.factual[f] for f in group.members) == 1.0, "factual: a group with several categories")
+        need(
+            sorted(found.factual[f] for f in group.members) == [0.0] * (len(group.members) - 1) + [1.0],
+            "factual: a group without one category",
+        )
         need(not any(found.factor[f] or found.down[f] or found.up[f] for f in group.members), "a category with a width")
     need(found.shape == "box" or found.down == found.up, "a ball or diamond has one width per column")
     return found

@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any, Final
 
 MOST_BYTES: Final = 40_000_000
+MOST_MEMORY: Final = 250_000_000  # of both files, as `weight` counts
+MOST_OPEN: Final = 4_000_000  # numbers in boxes that wait for their part of a proof
 LONGEST_INTEGER: Final = 18  # digits
 BITS: Final = 1074  # one unit is 2^-BITS
 BIGGEST: Final = 1.7976931348623157e308
@@ -44,6 +46,11 @@ def read(path: str) -> bytes:
             return file.read(MOST_BYTES + 1)
     except (OSError, ValueError) as error:
         raise Refused(f"{path!r} cannot be read: {error}") from None
+
+
+def weight(raw: bytes) -> int:
+    """Bytes of memory that a JSON text may take, roughly: lists and objects are the heaviest for their length."""
+    return 2 * len(raw) + 80 * (raw.count(b"[") + raw.count(b"{")) + 40 * raw.count(b",")
 
 
 def parsed(raw: bytes) -> dict[str, Any]:
@@ -116,6 +123,16 @@ def indices(values: Any, size: int, what: str) -> list[int]:
     found = [index(value, size, what) for value in values]
     need(len(set(found)) == len(found), f"{what}: one occurs twice")
     return found
+
+
+def text(value: Any, what: str) -> str:
+    need(isinstance(value, str) and len(value) <= 1000, f"{what}: not a text of at most 1000 characters")
+    return value  # type: ignore[no-any-return]
+
+
+def listed(value: Any, what: str) -> list[Any]:
+    need(isinstance(value, list), f"{what}: not a list")
+    return value  # type: ignore[no-any-return]
 
 
 def flag(value: Any, what: str) -> bool:

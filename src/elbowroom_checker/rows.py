@@ -121,6 +121,8 @@ def _row(
     every = [p for part in parts for p in part if p] + [b for b in base if b]
     quantum = _power_of_two(every)
     room = 2 ** (digits - (2 if trees.divisor != 1.0 and len(base) == 2 else 0))
+    if trees.divisor != 1.0 and quantum < math.ceil(trees.divisor) << 52:
+        quantum = 0  # quotients may vanish
     small = not every or (len(members) + 2) * len(base) * max(map(abs, every)) < quantum * room
     if (few and after == 0 and trees.divisor == 1.0) or (may_tie and small and quantum >= 4 * after):
         return Row(value, (0 if tie else 1) - start, value, (0 if tie else 1) - start)

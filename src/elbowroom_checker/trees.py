@@ -8,7 +8,7 @@ from typing import Any
 
 from elbowroom_checker.model import Trees
 from elbowroom_checker.question import Box, Question
-from elbowroom_checker.reading import Budget, floor, index, need, number, units
+from elbowroom_checker.reading import MOST_OPEN, Budget, floor, index, listed, need, number, units
 from elbowroom_checker.rows import Row
 
 
@@ -109,10 +109,9 @@ def check_tree_of_boxes(
 ) -> int:
     """A list of splits [column, value] and leaves 0, each split before its left and then its right part: every leaf is good,
     empty, or outside the ball or diamond. The number of leaves."""
-    need(isinstance(steps, list), "a validity proof is not a list")
     stack, leaves = [region.copy()], 0
-    for step in steps:
-        need(bool(stack), "a validity proof goes on after its end")
+    for step in listed(steps, "a validity proof"):
+        need(0 < len(stack) * len(center) <= MOST_OPEN, "a validity proof goes on after its end, or is too deep")
         box = stack.pop()
         budget.look()
         if step == 0 and type(step) is int:

@@ -12,7 +12,7 @@ from elbowroom_checker.costs import as_distance, least_cost
 from elbowroom_checker.linear import check_linear_centers, check_linear_region, linear_rows
 from elbowroom_checker.model import Model, Trees, read_model
 from elbowroom_checker.question import Box, Question, read_question, room_around
-from elbowroom_checker.reading import Budget, Refused, need, number, numbers, parsed, part
+from elbowroom_checker.reading import MOST_MEMORY, Budget, Refused, need, number, numbers, parsed, part, weight
 from elbowroom_checker.rows import tree_rows
 from elbowroom_checker.trees import check_tree_of_boxes, simplified
 
@@ -33,6 +33,7 @@ class Proven:
 def check(proof: bytes, model: bytes, seconds: float = SECONDS) -> Proven:
     """What is proven. Raises `Refused` if any part of the file does not hold."""
     budget = Budget(seconds)
+    need(weight(proof) + weight(model) <= MOST_MEMORY, "the files are too large")
     try:
         return _check(parsed(proof), read_model(parsed(model)), hashlib.sha256(model).hexdigest(), budget)
     except (OverflowError, MemoryError, RecursionError) as error:

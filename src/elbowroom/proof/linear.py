@@ -74,12 +74,12 @@ def linear_centers_document(
     cost = least_cost(question, box)
     if cost is None or as_distance(question, cost) * NEARLY >= bound:
         return {"bound": None if open_end else bound * NEARLY, "tree": [0]}
+    shifts = [_shift(row, question) for row in rows]
     for j, row in enumerate(rows):
-        shift = _shift(row, question, center)
         for multiplier, weights in _candidates(row, question, center, open_end):
             leaf = {
                 "multipliers": [multiplier if k == j else 0.0 for k in range(len(rows))],
-                "shifts": [shift if k == j else [0.0] * len(shift) for k in range(len(rows))],
+                "shifts": shifts,
                 "weights": weights,
             }
             try:
@@ -95,7 +95,7 @@ def linear_centers_document(
     return {"bound": None if open_end else min(bound, best * NEARLY), "tree": [best_leaf]}
 
 
-def _shift(row: LinearRow, question: Question, center: list[float] | None) -> list[float]:
+def _shift(row: LinearRow, question: Question) -> list[float]:
     """The worst point of the room, seen from its centre."""
     w = np.array([float(x) for x in row.weight])
     down, up, group_of = np.array(question.down), np.array(question.up), np.array(question.group_of)
