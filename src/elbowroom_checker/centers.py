@@ -187,6 +187,8 @@ def outbid(adversary: Outbid, box: Box, bound: int | None, multiplier: float | N
     in place of R_f.
     """
     prices, additive = Prices(adversary.question, box), adversary.question.norm != "linf"
+    if bound is not None and prices.base >= bound:
+        return True
     events, present, most = gains(adversary, prices, bound if additive else None)
     if most < adversary.row.least:
         return True

@@ -46,7 +46,7 @@ def is_true(found: Proven, problem: RecourseProblem, document: dict[str, Any], s
     free = tuple(each for each in members if (lower[each] < upper[each]).any())
     body = Body(center, lower, upper, Shape.BOX, np.ones(center.size), whole, free)
     points = [hostile_points(body, problem.model.cuts)]
-    if not free:
+    if not free and not (upper - lower)[whole].max(initial=0.0) > 50.0:
         points.append(every_cell(problem.model, body))
     return bool(labelled(problem, np.concatenate(points), wanted).all())
 
