@@ -15,6 +15,7 @@ import numpy as np
 
 from elbowroom.numerics import Floats
 from elbowroom.proof.validity import NotWritten
+from elbowroom.search.contract import Clock
 from elbowroom_checker.costs import as_distance, least_cost
 from elbowroom_checker.linear import ROUNDING, LinearRow, check_linear_region, dual_value
 from elbowroom_checker.question import Box, Question
@@ -22,6 +23,7 @@ from elbowroom_checker.reading import BIGGEST, Refused
 
 NEARLY: Final = 1.0 - 1e-15  # weights and shifts are shortened by this, so that rounding does not make them too long
 GAP: Final = 1e-9  # relative: a bound that is closer to the search's own is as good
+MOST_STEPS: Final = 2000  # of a tree of boxes
 
 
 # ---- validity ----------------------------------------------------------------------------------------------------------
@@ -64,35 +66,109 @@ def _multiplier(row: LinearRow, question: Question, region: Box, center: list[fl
 
 # ---- no closer centre --------------------------------------------------------------------------------------------------
 def linear_centers_document(
-    rows: list[LinearRow], question: Question, center: list[float] | None, bound: float
+    rows: list[LinearRow], question: Question, center: list[float] | None, bound: float, clock: Clock
 ) -> dict[str, Any]:
-    """One leaf with one rival's multiplier, if that reaches the bound."""
-    box = Box(question.lower.copy(), question.upper.copy())
-    if not question.narrow(box):
-        return {"bound": None, "tree": [0]}
-    open_end, best, best_leaf = math.isinf(bound), -math.inf, None
-    cost = least_cost(question, box)
-    if cost is None or as_distance(question, cost) * NEARLY >= bound:
-        return {"bound": None if open_end else bound * NEARLY, "tree": [0]}
-    shifts = [_shift(row, question) for row in rows]
+    """A tree of boxes of centres: where one rival's multiplier does not reach the bound, the whole number, the category or the
+    limit that it fails at divides the box."""
+    steps: list[Any] = []
+    stack, reached, shifts = (
+        [Box(question.lower.copy(), question.upper.copy())],
+        bound,
+        [_shift(r, question) for r in rows],
+    )
+    while stack:
+        if clock.expired:
+            raise NotWritten("the time limit was reached before the proof about closer centres was written")
+        whole_box = stack.pop()
+        box = whole_box.copy()
+        if not question.narrow(box):
+            steps.append(0)
+            continue
+        cost = least_cost(question, box)
+        if cost is None or as_distance(question, cost) * NEARLY >= bound * (1.0 - GAP):
+            reached = reached if cost is None else min(reached, as_distance(question, cost) * NEARLY)
+            steps.append(0)
+            continue
+        value, leaf, row = _best_leaf(rows, question, box, center, bound, shifts)
+        if value > 0.0 if math.isinf(bound) else value >= bound * (1.0 - GAP):
+            reached = min(reached, value * NEARLY) if math.isfinite(bound) else bound
+            steps.append(leaf)
+            continue
+        split = None if len(steps) > MOST_STEPS or row < 0 else _split(rows[row], question, box, shifts[row])
+        if split is None:
+            raise NotWritten("weak duality with one rival does not reach the bound")
+        steps.append(list(split))
+        left, right = question.halves(whole_box, *split)
+        stack += (right, left)
+    return {"bound": None if math.isinf(bound) else reached, "tree": steps}
+
+
+def _best_leaf(
+    rows: list[LinearRow],
+    question: Question,
+    box: Box,
+    center: list[float] | None,
+    bound: float,
+    shifts: list[list[float]],
+) -> tuple[float, dict[str, Any], int]:
+    """The best bound of a box by one rival, its leaf, and the rival (-1: none has a bound)."""
+    best: tuple[float, dict[str, Any], int] = (-math.inf, {}, -1)
     for j, row in enumerate(rows):
-        for multiplier, weights in _candidates(row, question, center, open_end):
-            leaf = {
-                "multipliers": [multiplier if k == j else 0.0 for k in range(len(rows))],
-                "shifts": shifts,
-                "weights": weights,
-            }
+        for multiplier, weights in _candidates(row, question, center, math.isinf(bound)):
+            multipliers = [multiplier if k == j else 0.0 for k in range(len(rows))]
+            leaf = {"multipliers": multipliers, "shifts": shifts, "weights": weights}
             try:
-                value = float(dual_value(rows, question, box, leaf, None if open_end else bound))
+                value = float(dual_value(rows, question, box, leaf, None if math.isinf(bound) else bound))
             except (Refused, OverflowError):
                 continue
-            if value > best:
-                best, best_leaf = value, leaf
-    if best_leaf is None or (best <= 0.0 if open_end else best < bound * (1.0 - GAP)):
-        raise NotWritten(
-            "weak duality with one rival does not reach the bound: several rivals, whole numbers, categories or limits matter"
-        )
-    return {"bound": None if open_end else min(bound, best * NEARLY), "tree": [best_leaf]}
+            if value > best[0]:
+                best = value, leaf, j
+    return best
+
+
+def _split(row: LinearRow, question: Question, box: Box, shift: list[float]) -> tuple[int, float] | None:
+    """What the multiplier fails at: the deficit at the nearest centre is filled by the moves that are cheapest for what they
+    gain, and the one that is not needed in full is a whole number or a category. If it is neither, some room meets a limit."""
+    moves: list[tuple[float, float, int]] = []  # cost per gain, largest gain, column (of a group: its best member)
+    deficit = -float(row.constant)
+    for f, group in enumerate(question.group_of):
+        if group >= 0:
+            continue
+        at, w = min(max(question.factual[f], box.low[f]), box.high[f]), float(row.weight[f])
+        deficit -= w * min(max(at + shift[f], question.lower[f]), question.upper[f])
+        gain = w * (box.high[f] - at) if w > 0 else w * (box.low[f] - at)
+        if gain > 0.0:
+            moves.append((question.factor[f] / abs(w), gain, f))
+    for each in question.groups:
+        if each.free:
+            continue
+        allowed = question.categories(each, box)
+        best = max(allowed, key=lambda f: row.weight[f])
+        now = [f for f in allowed if question.factual[f] == 1.0] or [best]
+        deficit -= float(row.weight[now[0]])
+        if best != now[0]:
+            gain = float(row.weight[best] - row.weight[now[0]])
+            moves.append((each.price / gain, gain, best))
+    for _, gain, f in sorted(moves):
+        if gain < deficit:
+            deficit -= gain
+            continue
+        if question.group_of[f] >= 0:
+            return f, 0.0
+        at = min(max(question.factual[f], box.low[f]), box.high[f]) + deficit / float(row.weight[f])
+        if question.whole[f] and box.low[f] <= math.floor(at) < box.high[f]:
+            return f, float(math.floor(at))
+        break
+    return _bend(question, box, shift, [f for _, _, f in sorted(moves) if question.group_of[f] < 0])
+
+
+def _bend(question: Question, box: Box, shift: list[float], columns: list[int]) -> tuple[int, float] | None:
+    """Where the room of a centre begins to touch a limit, in the first of these columns in which that divides the box."""
+    for f in columns:
+        for bend in (question.lower[f] - shift[f], question.upper[f] - shift[f]):
+            if box.low[f] < bend < box.high[f]:
+                return f, bend
+    return None
 
 
 def _shift(row: LinearRow, question: Question) -> list[float]:
@@ -125,7 +201,14 @@ def _candidates(
     pull = [float(abs(w) * (1 + ROUNDING) + e * (1 + ROUNDING)) for w, e in zip(row.weight, row.error, strict=True)]
     ratio = np.array([f / p if p > 0 and f > 0 else math.inf for f, p in zip(question.factor, pull, strict=True)])
     if question.norm == "l1":
-        return [(float(r) * NEARLY, [1.0] * size) for r in sorted({float(r) for r in ratio}) if math.isfinite(r)]
+        prices = [
+            each.price / abs(float(row.weight[f] - row.weight[g]))
+            for each in question.groups
+            for f in each.members
+            for g in each.members
+            if question.factual[g] == 1.0 and row.weight[f] != row.weight[g]
+        ]
+        return [(r * NEARLY, [1.0] * size) for r in sorted({*ratio.tolist(), *prices}) if 0.0 < r < math.inf]
     if center is None:
         return []
     d, free = _moves(question, center)

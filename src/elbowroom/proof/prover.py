@@ -67,8 +67,8 @@ class TreeHalves:
 
 
 class LinearHalves:
-    def __init__(self, model: read.Model, question: Question) -> None:
-        self._rows, self._question = linear_rows(model, question.target), question
+    def __init__(self, model: read.Model, question: Question, clock: Clock) -> None:
+        self._rows, self._question, self._clock = linear_rows(model, question.target), question, clock
 
     def validity(self, body: Body) -> Any:
         region = Box(body.lower.tolist(), body.upper.tolist())
@@ -76,7 +76,7 @@ class LinearHalves:
 
     def optimality(self, body: Body | None, lower_bound: float) -> dict[str, Any]:
         center = None if body is None else body.center.tolist()
-        return linear_centers_document(self._rows, self._question, center, lower_bound)
+        return linear_centers_document(self._rows, self._question, center, lower_bound, self._clock)
 
 
 class Prover:
@@ -104,7 +104,7 @@ class Prover:
         stated = question_document(problem, body)
         question = read_question(stated, self._read)
         halves: Halves = (
-            LinearHalves(self._read, question)
+            LinearHalves(self._read, question, clock)
             if isinstance(problem.model, LinearModel)
             else TreeHalves(self._read, question, problem, self._memory, clock)
         )

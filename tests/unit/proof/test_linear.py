@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.compose import make_column_transformer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from elbowroom import Ball, Box, Diamond, Explainer, Feature, Region, Space, Target
 from elbowroom.problem import RecourseProblem, Room
@@ -48,6 +50,35 @@ def test_several_classes_and_probabilities_are_valid_at_least() -> None:
         assert region.proof.is_complete or region.proof.missing.startswith("optimality: weak duality with one rival")
         assert check(region.proof.text.encode(), model_bytes(explainer.model)).valid
         attack(lambda rows, m=model: m.predict(rows), region.body, region.target.label)
+
+
+def test_whole_numbers_categories_and_limits_divide_the_centres() -> None:
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame(
+        {
+            "age": rng.integers(18, 70, 300),
+            "income": rng.normal(3000, 900, 300).round(2),
+            "kids": rng.integers(0, 5, 300),
+            "city": rng.choice(list("ABCD"), 300),
+        }
+    )
+    score = frame["income"] / 1000 - frame["kids"] * 0.8 + (frame["city"] == "A") * 1.0 + frame["age"] / 50
+    coding = make_column_transformer((OneHotEncoder(), ["city"]), (StandardScaler(), ["age", "income", "kids"]))
+    model = make_pipeline(coding, LogisticRegression()).fit(frame, score > score.median())
+    explainer = Explainer(model, Space.from_frame(frame, integer=["age", "kids"]))
+    file, divided = model_bytes(explainer.model), 0
+    for i in range(12):
+        for room in (Box(0.02), Box(0.3)):
+            region = explainer.explain(frame.iloc[i], room=room, proof=True)
+            assert region.proof is not None and region.proof.is_complete, region.proof
+            assert region.proof.document is not None
+            divided += len(region.proof.document["optimality"]["tree"]) > 1
+            said = check(region.proof.text.encode(), file)
+            assert said.bound is not None and said.bound >= region.lower_bound * (1.0 - 1e-9)
+            if isinstance(region, Region):
+                assert said.bound <= region.distance
+                attack(lambda rows: explainer.predict(rows), region.body, region.target.label)
+    assert divided > 3
 
 
 def test_none_exists() -> None:
