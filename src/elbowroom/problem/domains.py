@@ -13,8 +13,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final, TypeAlias
 
+import numpy as np
+
 from elbowroom.errors import InputError
-from elbowroom.numerics import next_value
+from elbowroom.numerics import Floats, next_value
 
 Range: TypeAlias = "tuple[float, float]"  # closed; its ends belong to it
 MOST_STEPS: Final = 20_000  # from one domain of a column to another, until they meet
@@ -141,6 +143,19 @@ class Values:
                 return y
             x = y
         raise self._apart(x)
+
+    def nearest_of(self, places: Floats, above: bool, limit: float) -> Floats:
+        """`at_or_above` (or below) of many finite places: all places up to the next allowed value share it, so that this asks as
+        often as there are values, not places."""
+        found, order = np.empty(places.size), np.argsort(places if above else -places, kind="stable")
+        ahead, i = (places if above else -places)[order], 0
+        while i < order.size:
+            x = float(places[order[i]])
+            value = self.at_or_above(x, limit) if above else self.at_or_below(x, limit)
+            end = int(np.searchsorted(ahead, value if above else -value, "right"))
+            found[order[i:end]] = value
+            i = end
+        return found
 
     def holds(self, x: float) -> bool:
         return (not self.whole or x == math.floor(x)) and all(domain.holds(x) for domain in self.domains)

@@ -131,6 +131,16 @@ class Strategy(Protocol):
         """See to the node in the workspace; ``nodes`` is the heap it came from, that of the ``main`` search or not."""
 
 
+@dataclass(frozen=True, eq=False)
+class Known:
+    """A centre that was accepted before the search, with its total cost: the trees are those that closer centres see. A better
+    one below ``restart_below`` ends the search."""
+
+    center: Floats
+    total: float
+    restart_below: float
+
+
 class Drive:
     """One run: the best accepted centre as far as the search needs it, and what is proven about all others.
 
@@ -164,6 +174,8 @@ class Drive:
         self.counters = {"neighbourhood_nodes": 0.0, "refused": 0.0}
         self.share, self.main_nodes = kernels.schedule.first_share, 0
         self.restart_below = -math.inf  # a best centre of a smaller total cost ends the run: see `large`
+        self.known: Known | None = None
+        self.reach = math.inf  # centres of this total cost and more may meet what the trees no longer know
 
     @property
     def budget(self) -> float:
@@ -211,10 +223,10 @@ class Drive:
             self.counters["neighbourhood_nodes"] = float(spent)
 
     # ---- candidates ---------------------------------------------------------------------------------------------------
-    def start_from(self, total: float, x: Range) -> None:
-        """A centre of this total cost was accepted before; x is near it."""
-        if total < self.best:
-            self.best, self.best_x = total, x.copy()
+    def start_from(self, known: Known, x: Range) -> None:
+        """A centre was accepted before; x is near it."""
+        self.best, self.best_x = known.total, x.copy()
+        self.known, self.restart_below, self.reach = known, known.restart_below, known.total
 
     def judge(self, x: Range) -> Verdict:
         """Ask the judge about a centre; an accepted one that is better than the best becomes the best."""
@@ -231,9 +243,10 @@ class Drive:
         return verdict
 
     def offer(self, x: Range) -> Verdict:
-        """Ask the judge about a centre that should be good; if it is not, its bad cell is learned."""
+        """Ask the judge about a centre that should be good; if it is not, its bad cell is learned. Not where the trees are
+        collapsed and say nothing: there the bad point of the whole model is in a cell that is not bad."""
         verdict = self.judge(x)
-        if isinstance(verdict, Counterexample) and not self.hopes_for(verdict):
+        if isinstance(verdict, Counterexample) and not self.hopes_for(verdict) and self.kernels.total(x) < self.reach:
             self.kernels.learn_cells(*self.memory.dimensions.bad_range(verdict.point, verdict.at_center))
         return verdict
 

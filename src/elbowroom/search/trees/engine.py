@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,14 +13,14 @@ from elbowroom.kernels.kernel import PLAIN
 from elbowroom.kernels.warm import announce, without_collection
 from elbowroom.models.margins import Need
 from elbowroom.models.tiny import two_stumps
-from elbowroom.problem import Conditions, RecourseProblem, Takes
+from elbowroom.problem import RecourseProblem, Takes
 from elbowroom.problem.further import Key
-from elbowroom.problem.on import On
 from elbowroom.problem.shapes import Shape, is_round
 from elbowroom.result.status import NEAR_TIE
 from elbowroom.search.contract import NEAR_TIES, Clock, Ending, Referee, refusal
 from elbowroom.search.rehearsal import rehearse
 from elbowroom.search.some_columns import rules_with_some_columns
+from elbowroom.search.trees.by_shape import search_of
 from elbowroom.search.trees.first.size import is_large
 from elbowroom.search.trees.memory import TreeMemory
 from elbowroom.search.trees.question.pairs import ties_of
@@ -28,7 +28,6 @@ from elbowroom.search.trees.question.pairs import ties_of
 if TYPE_CHECKING:
     from elbowroom.search.trees.large import Standing
 
-Search: TypeAlias = Callable[[RecourseProblem, Referee, Clock, int, TreeMemory], Ending]
 MOST_TARGETS = 2  # whose memories are kept: a large forest in cells takes hundreds of megabytes
 SHAPES = (Shape.BOX, Shape.BALL, Shape.DIAMOND)
 TAKES = Takes(most_changes=True, further=True)
@@ -98,14 +97,14 @@ class TreeEngine:
         return Ending(rest.method, near, reason, rest.tolerance, {**rest.counters, NEAR_TIES: 1.0})
 
     def _way(self, problem: RecourseProblem, referee: Referee, clock: Clock, seed: int) -> Callable[[bool], Ending]:
-        """How this question is searched, hopefully or not. Large models: a region first, from the trees themselves; for boxes
-        the proof then needs only what that leaves of the trees."""
+        """How this question is searched, hopefully or not. Large models: a region first, from the trees themselves; the proof
+        then needs only what that leaves of the trees."""
         search = search_of(problem.walls.shape)
-        if is_large(problem) and _is_plain(problem):
+        if is_large(problem) and all(each.model.sets is None for each in problem.further):
             from elbowroom.search.trees.large import First
 
             first = First(problem, self._standing_for(problem), referee, clock, seed)
-            if first.find() and not is_round(problem.walls.shape):
+            if first.find():
                 return first.prove
         return lambda hopeful: search(problem, referee, clock, seed, self._memory_for(problem, hopeful).anew())
 
@@ -132,19 +131,6 @@ class TreeEngine:
         return memory
 
 
-def _is_plain(problem: RecourseProblem) -> bool:
-    """True if nothing but limits and a number of changes restricts the centre, and every column has its room and one price:
-    what the rounds on the trees themselves know."""
-    limited = Conditions(most_changes=problem.conditions.most_changes)
-    return (
-        problem.case is None
-        and problem.walls.on is On.ALL
-        and not problem.metric.priced
-        and problem.centers is problem.limits
-        and all(getattr(problem.conditions, each.name) == getattr(limited, each.name) for each in fields(Conditions))
-    )
-
-
 def _refuses_centers(problem: RecourseProblem) -> str | None:
     """Margins of the centre alone: for boxes, in which the centre's categories are the room's."""
     for each in problem.further:
@@ -162,17 +148,6 @@ def _refuses_centers(problem: RecourseProblem) -> str | None:
                     f"of {problem.space.groups[g].name!r}; ask for it with everywhere=True, or fix that category"
                 )
     return None
-
-
-def search_of(shape: Shape) -> Search:
-    """The search for rooms of a shape, loaded when it is needed."""
-    if is_round(shape):
-        from elbowroom.search.trees.balls.search import search_balls
-
-        return search_balls
-    from elbowroom.search.trees.boxes.search import search_boxes
-
-    return search_boxes
 
 
 def largest_kernel(shape: Shape) -> Any:

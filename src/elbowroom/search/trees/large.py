@@ -17,13 +17,17 @@ import numpy as np
 from elbowroom.kernels.warm import PATIENCE
 from elbowroom.models import TreeEnsemble
 from elbowroom.models.margins import Need, TreeMargins, tree_margins
-from elbowroom.problem import Distance, RecourseProblem, Space
+from elbowroom.numerics import Floats
+from elbowroom.problem import Distance, RecourseProblem, Space, Takes
+from elbowroom.problem.further import Key
 from elbowroom.problem.rooms import room_of
 from elbowroom.problem.shapes import Shape
+from elbowroom.search.cases import Division, Part
 from elbowroom.search.contract import NEAR_TIES, Clock, Ending, Referee
 from elbowroom.search.rehearsal import Prompter
-from elbowroom.search.trees.boxes.search import Known, search_boxes
-from elbowroom.search.trees.first.asked import Asked, asked_of
+from elbowroom.search.trees.by_shape import search_of
+from elbowroom.search.trees.drive import Known
+from elbowroom.search.trees.first.asked import asked_of
 from elbowroom.search.trees.first.collapse import Collapse, Collapsed
 from elbowroom.search.trees.first.forest import Forest
 from elbowroom.search.trees.first.limits import (
@@ -32,12 +36,17 @@ from elbowroom.search.trees.first.limits import (
     LEAST_WORK,
     LONG_SHARE,
     MANY_LEFT,
+    MOST_PARTS,
     MOST_WORK,
     TABLE_BYTES,
     WORK_PER_SECOND,
 )
 from elbowroom.search.trees.first.rounds import Rounds
-from elbowroom.search.trees.memory import TreeMemory
+from elbowroom.search.trees.memory import TreeMemory, tied_columns
+
+LEFT_TO_THE_JUDGE = Takes(
+    rows=True, most_changes=True, domains=True, prices=True
+)  # clauses: centres that break one are refused
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +58,8 @@ class Standing:
     target_index: int
     margins: TreeMargins
     forest: Forest
+    beside: Forest  # with the trees of further margins
+    further: tuple[Key, ...]
     whole: bytes
 
     @classmethod
@@ -57,14 +68,18 @@ class Standing:
         assert isinstance(model, TreeEnsemble)
         margins = tree_margins(model, problem.target_index, problem.target.need)
         forest = Forest.of(model, problem.space, margins)
-        whole = problem.space.whole_room.tobytes()
-        return cls(model, problem.target.need, problem.target_index, margins, forest, whole)
+        beside = forest
+        for each in problem.further:
+            beside = beside.beside(Forest.of(each.model, problem.space, each.margins), not each.everywhere)
+        keys, whole = tuple(each.key for each in problem.further), problem.space.whole_room.tobytes()
+        return cls(model, problem.target.need, problem.target_index, margins, forest, beside, keys, whole)
 
     def fits(self, problem: RecourseProblem) -> bool:
         return (
             self.model is problem.model
             and self.target_index == problem.target_index
             and self.need == problem.target.need
+            and self.further == tuple(each.key for each in problem.further)
             and self.whole == problem.space.whole_room.tobytes()
         )
 
@@ -74,17 +89,36 @@ class First:
 
     def __init__(self, problem: RecourseProblem, standing: Standing, referee: Referee, clock: Clock, seed: int) -> None:
         self._problem, self._standing, self._referee, self._clock, self._seed = problem, standing, referee, clock, seed
-        asked = asked_of(problem, standing.forest)
-        self._asked: Asked | None = asked
-        self._rounds = None if asked is None else Rounds(problem, standing.forest, asked, referee, clock, seed)
+        self._rounds: Rounds | None = None
 
     def find(self) -> bool:
-        """A region, as good as a share of the time allows; False if the climb arrived nowhere."""
-        rounds = self._rounds
-        if rounds is None or not rounds.first():
+        """A region, as good as a share of the time allows; False if no climb arrived anywhere."""
+        rounds = self._arrive()
+        if rounds is None:
             return False
-        rounds.go_on(self._work(FIRST_SHARE))
+        self._rounds = rounds
+        rounds.go_on(self._work(FIRST_SHARE if self._problem.case is None else 0.0))
         return True
+
+    def _arrive(self) -> Rounds | None:
+        """Rounds that stand at a region: of the question itself; or where the good centre that they arrive at breaks a rule, of
+        parts of the question in which no centre breaks it, the nearest first."""
+        division = Division(self._problem, LEFT_TO_THE_JUDGE)
+        todo: list[Part | None] = [None]
+        for _ in range(MOST_PARTS):
+            if not todo or self._clock.expired:
+                return None
+            part = todo.pop()
+            problem = self._problem if part is None else division.question(part)
+            asked = asked_of(problem, self._standing.beside)
+            if asked is None:
+                continue
+            rounds = Rounds(problem, self._standing.beside, asked, self._referee, self._clock, self._seed)
+            if rounds.first():
+                return rounds
+            if rounds.broken is not None:
+                todo += _parts(division, part or division.root, rounds.broken)[::-1]
+        return None
 
     def _work(self, share: float) -> int:
         """A share of the time limit, as work that is counted."""
@@ -92,14 +126,14 @@ class First:
 
     def prove(self, hopeful: bool) -> Ending:
         """The best-first search on what the best centre leaves of the trees, again whenever that is much less."""
-        standing, asked = self._standing, self._asked
-        assert asked is not None
-        collapse = Collapse(standing.model, standing.forest, asked)
+        standing = self._standing
+        asked = asked_of(self._problem, standing.forest, everywhere=True)
+        collapse = None if asked is None else Collapse(standing.model, standing.forest, asked)
         bound, counters = 0.0, {}
         if (
             self._rounds is not None and self._left(collapse).n_leaves > MANY_LEFT
         ):  # the proof is far: make the region better
-            self._rounds.go_on(self._work(LONG_SHARE))
+            self._rounds.go_on(self._work(LONG_SHARE if self._problem.case is None else 0.0))
         while True:
             center = self._referee.center
             assert center is not None
@@ -110,23 +144,43 @@ class First:
                 standing.target_index,
                 standing.need,
                 hopeful,
+                self._problem.further,
+                tied=tied_columns(self._problem),
                 margins=small.margins(standing.margins),
                 table_bytes=TABLE_BYTES,
             )
             known = Known(center, total, CLOSER * total)
-            ending = search_boxes(self._problem, self._referee, self._clock, self._seed, memory, known=known)
+            search = search_of(self._problem.walls.shape)
+            ending = search(self._problem, self._referee, self._clock, self._seed, memory, known=known)
             bound = max(bound, ending.lower_bound)
             counters = {**ending.counters, "leaves": float(small.n_leaves)}
             again = self._total(self._referee.distance) < known.restart_below and not self._clock.expired
             if not again or ending.counters.get(NEAR_TIES):
                 return replace(ending, lower_bound=min(bound, self._referee.distance), counters=counters)
 
-    def _left(self, collapse: Collapse) -> Collapsed:
-        """What the best centre leaves of the trees."""
+    def _left(self, collapse: Collapse | None) -> Collapsed:
+        """What the best centre leaves of the trees; all of them if only those of further margins have anything that moves."""
+        if collapse is None:
+            model = self._standing.model
+            return Collapsed(model, model.leaf_order.place)
         return collapse.below(self._total(self._referee.distance))
 
     def _total(self, distance: float) -> float:
         return distance**2 if self._problem.distance is Distance.L2 else distance
+
+
+def _parts(division: Division, part: Part, center: Floats) -> list[Part]:
+    """Parts of a part in which no centre breaks the rule that ``center`` breaks, nearest first: one per option of a clause, or
+    the columns of a row stay where they are."""
+    problem = division.problem
+    found = division.divided(part, center)
+    for row in problem.conditions.rows:
+        home = np.clip(problem.factual, part.lower, part.upper)
+        if not found and not row.holds(center) and row.holds(home):
+            used = row.coefficients != 0.0
+            found = [Part(np.where(used, home, part.lower), np.where(used, home, part.upper))]
+    tight = [made for each in found if not each.is_empty() and (made := division.tightened(each)) is not None]
+    return sorted(tight, key=lambda each: problem.measure(np.clip(problem.factual, each.lower, each.upper)))
 
 
 def rehearse_first(model: TreeEnsemble, shape: Shape) -> None:

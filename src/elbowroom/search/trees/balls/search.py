@@ -32,16 +32,18 @@ from elbowroom.search.trees.balls.limits import (
 )
 from elbowroom.search.trees.balls.ties import regions_with, ways_out
 from elbowroom.search.trees.cells.gradual import NOT_READY
-from elbowroom.search.trees.drive import Drive
-from elbowroom.search.trees.first.size import is_large
+from elbowroom.search.trees.drive import Drive, Known
 from elbowroom.search.trees.heap import Nodes, push
 from elbowroom.search.trees.memory import TreeMemory
 from elbowroom.search.trees.question.layout import lay_out
 from elbowroom.search.trees.stop import STOP
 
 
-def search_balls(problem: RecourseProblem, referee: Referee, clock: Clock, seed: int, memory: TreeMemory) -> Ending:
-    """The closest certified ball or diamond, with both bounds; what the time limit allowed."""
+def search_balls(
+    problem: RecourseProblem, referee: Referee, clock: Clock, seed: int, memory: TreeMemory, known: Known | None = None
+) -> Ending:
+    """The closest certified ball or diamond, with both bounds; what the time limit allowed. ``known`` is what was accepted before
+    the search."""
     method = f"{problem.walls.shape.value}s on trees: best-first over ranges"
     if not memory.ready(clock):
         return Ending(method, 0.0, NOT_READY, counters={"nodes": 0.0})
@@ -50,9 +52,8 @@ def search_balls(problem: RecourseProblem, referee: Referee, clock: Clock, seed:
         return Ending(method, math.inf, layout)
     kernels = BallKernels(problem, clock, seed, memory, layout)
     drive = Drive(problem, referee, clock, seed, memory, kernels, closer=(1.0 - GAP) ** kernels.power)
-    if is_large(problem) and referee.center is not None:  # the box of a room holds the room: see `large`
-        start = referee.center[memory.dimensions.columns]
-        drive.start_from(kernels.total(start), start)
+    if known is not None:
+        drive.start_from(known, known.center[memory.dimensions.columns])
     return drive.run(BallStrategy(method, drive, kernels))
 
 
@@ -85,7 +86,7 @@ class BallStrategy:
             self._better(low, high, x, key)
         if key >= drive.budget:
             return nodes
-        if good and self._ties < MOST_TIES:
+        if good and self._ties < MOST_TIES and self._kernels.total(x) < drive.reach:
             self._ties += 1
             verdict = drive.judge(x)
             if isinstance(verdict, Certificate):
@@ -147,7 +148,7 @@ class Candidates:
     def from_boxes(self) -> None:
         """Repair the centres of the closest boxes, then go down from the best centre known."""
         drive, kernels = self._drive, self._kernels
-        for center in box_centers(drive.problem, drive.referee, drive.clock, drive.seed, drive.memory):
+        for center in box_centers(drive.problem, drive.referee, drive.clock, drive.seed, drive.memory, drive.known):
             for attempt in range(REPAIRS):
                 if not kernels.out_of_time:
                     self._move_on(center[drive.memory.dimensions.columns], 0.0 if attempt == 0 else 1.0)

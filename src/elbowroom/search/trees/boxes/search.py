@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 
-from elbowroom.numerics import TOLERANCES, Floats, Ints
+from elbowroom.numerics import TOLERANCES, Ints
 from elbowroom.problem import RecourseProblem
 from elbowroom.result.certificate import Certificate, Counterexample, Verdict
 from elbowroom.search.contract import Clock, Ending, Referee
@@ -19,7 +18,7 @@ from elbowroom.search.trees.boxes.climb import CLIMB
 from elbowroom.search.trees.boxes.dive import consistent, dive
 from elbowroom.search.trees.boxes.limits import CLOSE, STARTS, STEPS, STEPS_AT_ONCE
 from elbowroom.search.trees.cells.gradual import NOT_READY
-from elbowroom.search.trees.drive import Drive
+from elbowroom.search.trees.drive import Drive, Known
 from elbowroom.search.trees.heap import Nodes, push
 from elbowroom.search.trees.memory import TreeMemory
 from elbowroom.search.trees.question.choices import Forbidden, forbidden_at
@@ -48,18 +47,8 @@ def search_boxes(
     kernels = BoxKernels(problem, clock, seed, memory, layout)
     drive = Drive(problem, referee, clock, seed, memory, kernels, 1.0 - CLOSE, most_nodes)
     if known is not None:
-        drive.start_from(known.total, layout.nearest(known.center))
-        drive.restart_below = known.restart_below
+        drive.start_from(known, layout.nearest(known.center))
     return drive.run(BoxStrategy(drive, kernels))
-
-
-@dataclass(frozen=True, eq=False)
-class Known:
-    """An accepted centre with its total cost; a better one below ``restart_below`` ends the search."""
-
-    center: Floats
-    total: float
-    restart_below: float
 
 
 class BoxStrategy:

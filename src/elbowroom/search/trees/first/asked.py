@@ -2,7 +2,11 @@
 
 The room around the centre c lies right of the cut of node i iff c >= above_i, and left of it (or on it) iff c <= below_i;
 in between it meets both sides. Both numbers are exact (see `question.positions`). So no walk needs the ends of a room, and
-the nearest centre at which a room leaves a leaf is always one of these numbers. Costs do not fall away from the factual.
+the nearest centre at which a room leaves a leaf is always one of these numbers. Costs do not fall away from home.
+
+Room on some columns only: the centres between home and these numbers are never needed (see `question.positions`), so that home
+counts for every cut that its own room keeps to one side of, and all other centres for those beyond. Where only some values are
+allowed, both numbers are the next allowed ones.
 """
 
 from __future__ import annotations
@@ -13,10 +17,13 @@ import numpy as np
 
 from elbowroom.kernels.bundle import Bundle
 from elbowroom.models import TreeEnsemble
-from elbowroom.numerics import Floats, Ints, next_up
+from elbowroom.numerics import Floats, Ints, next_up, next_value
 from elbowroom.problem import Distance, RecourseProblem, allowed_categories
+from elbowroom.problem.domains import Values
+from elbowroom.problem.on import On
 from elbowroom.search.trees.first.forest import Forest
 from elbowroom.search.trees.first.sides import left_of, right_of
+from elbowroom.search.trees.question.choices import Choices
 from elbowroom.search.trees.question.layout import costs_of, power_of
 from elbowroom.search.trees.question.positions import Room, ends_at_home
 from elbowroom.search.trees.question.question import COSTS
@@ -45,8 +52,7 @@ class Asked(Bundle):
     home_choice: Ints  # (blocks,)
     user_start: Ints  # (blocks + 1,) trees that split on any column of the block
     user: Ints
-    down: Floats  # (columns,) width of the room below its centre
-    up: Floats
+    width: Floats  # (columns,) of the room; 0 where it is not the same around all centres
     norm: int
     constant: float  # cost of what does not move
     changes: int  # blocks that may leave home
@@ -56,17 +62,18 @@ class Asked(Bundle):
         return len(self.is_group)
 
 
-def asked_of(problem: RecourseProblem, forest: Forest) -> Asked | None:
-    """The question for the kernels; None if no centre exists at all, or if nothing may move."""
+def asked_of(problem: RecourseProblem, forest: Forest, everywhere: bool = False) -> Asked | None:
+    """The question for the kernels; None if no centre exists at all, or if nothing may move. ``everywhere``: as if all columns
+    had their room, whatever the centre."""
     model = problem.model
     if problem.trouble is not None or not isinstance(model, TreeEnsemble):
         return None
     space, n = problem.space, model.info.n_features
-    idle = np.clip(problem.factual, problem.lower, problem.upper)
+    idle = np.clip(problem.factual, *problem.centers)
     blocks = _Blocks(problem, forest, model)
-    if not blocks.add_groups(idle):
+    if Choices(problem).settle(idle) is not None or not blocks.add_groups(idle):
         return None
-    below, above, below_cost, above_cost = _sides(problem, forest, idle, blocks)
+    below, above, below_cost, above_cost = _sides(problem, forest, idle, blocks, everywhere)
     blocks.add_columns(idle)
     if not blocks.columns:
         return None
@@ -84,8 +91,9 @@ def asked_of(problem: RecourseProblem, forest: Forest) -> Asked | None:
     for columns in blocks.columns:
         in_block[[f for f in columns if f < n]] = True
     rest = [float(home_cost[f]) for f in single if not in_block[f]] + blocks.constants
-    wide = np.zeros((2, forest.n_columns))
-    wide[0, :n], wide[1, :n] = problem.walls.down, problem.walls.up
+    width = np.zeros(forest.n_columns)
+    if problem.walls.on is On.ALL:
+        width[:n] = problem.walls.down + problem.walls.up
     counts = [
         1 if group else 1 - int(settled[columns[0]])
         for columns, group in zip(blocks.columns, blocks.is_group, strict=True)
@@ -113,8 +121,7 @@ def asked_of(problem: RecourseProblem, forest: Forest) -> Asked | None:
         home_choice=np.array(blocks.home_choice, dtype=np.int64),
         user_start=_starts(user.size for user in users),
         user=np.concatenate(users).astype(np.int64),
-        down=wide[0],
-        up=wide[1],
+        width=width,
         norm=COSTS.MAXIMUM if problem.distance is Distance.LINF else COSTS.ADDITIVE,
         constant=max([0.0, *rest]) if problem.distance is Distance.LINF else float(sum(rest)),
         changes=(len(space.names) if most is None else min(most, len(space.names))) - int(already.sum()),
@@ -144,8 +151,10 @@ class _Blocks:
         """False if a group has no category left. Sets their columns in ``idle``."""
         problem, space = self._problem, self._problem.space
         price = problem.metric.group_price ** power_of(problem)
+        lower, upper = problem.centers
         for g, members in enumerate(space.members):
-            allowed = allowed_categories(problem.lower[members], problem.upper[members])
+            allowed = allowed_categories(lower[members], upper[members])
+            in_room = allowed_categories(problem.lower[members], problem.upper[members])
             if not allowed.any():
                 return False
             factual = int(np.argmax(problem.factual[members]))
@@ -155,7 +164,7 @@ class _Blocks:
             free = g in problem.walls.free_groups
             for column, side in zip(splits, sides, strict=True):
                 self.set_home[column] = float(side[chosen])
-                if free and len(set(side[allowed].tolist())) > 1:
+                if free and len(set(side[in_room].tolist())) > 1:
                     self.both.add(column)
             columns = [int(f) for f in members] + splits
             used = any(self._forest.user_start[f + 1] > self._forest.user_start[f] for f in columns)
@@ -183,9 +192,10 @@ class _Blocks:
     def add_columns(self, idle: Floats) -> None:
         """Single columns with a split that have more than one place to be."""
         problem, start = self._problem, self._forest.user_start
+        lower, upper = problem.centers
         for f in range(idle.size):
             alone = problem.space.group_of[f] < 0
-            if alone and start[f + 1] > start[f] and problem.lower[f] < problem.upper[f]:
+            if alone and start[f + 1] > start[f] and lower[f] < upper[f]:
                 self.columns.append([f])
                 self.is_group.append(0)
                 self.cost.append([])
@@ -194,7 +204,7 @@ class _Blocks:
 
 
 def _sides(
-    problem: RecourseProblem, forest: Forest, idle: Floats, blocks: _Blocks
+    problem: RecourseProblem, forest: Forest, idle: Floats, blocks: _Blocks, everywhere: bool
 ) -> tuple[Floats, Floats, Floats, Floats]:
     """below, above and their costs, node by node."""
     n, size = idle.size, len(forest.feature)
@@ -218,17 +228,57 @@ def _sides(
     of: Ints = forest.feature[single].astype(np.int64)
     cut = forest.cut[single]
     room = Room(problem)
-    every = np.arange(n)
-    _, _, low_end, high_end = ends_at_home(room, every, idle)
-    for exists, find, values, costs in (
-        (cut < low_end[of], right_of, above, above_cost),
-        (cut >= high_end[of], left_of, below, below_cost),
-    ):
-        at = np.flatnonzero(exists & np.isfinite(cut))
-        found = find(room, of[at], cut[at])
-        values[single[at]] = found
-        inside = (found >= room.lower[of[at]]) & (found <= room.upper[of[at]])
-        costs[single[at[inside]]] = costs_of(problem, of[at[inside]], found[inside])
+    if everywhere:
+        room.on = On.ALL
+    for at_center, where in ((0, room), (1, room.of_points())):
+        mine = np.flatnonzero(np.isfinite(cut) & (forest.at_center[single] == at_center))
+        if mine.size:
+            _single_sides(
+                problem, where, idle, of[mine], cut[mine], single[mine], (below, above, below_cost, above_cost)
+            )
     infinite = ~np.isfinite(cut)  # splits on what is missing: decided
     below[single[infinite & (cut > 0)]], above[single[infinite & (cut < 0)]] = np.inf, -np.inf
     return below, above, below_cost, above_cost
+
+
+def _single_sides(
+    problem: RecourseProblem, room: Room, idle: Floats, of: Ints, cut: Floats, nodes: Ints,
+    sides: tuple[Floats, Floats, Floats, Floats],
+) -> None:  # fmt: skip
+    """Fill in below, above and their costs for nodes with a finite cut of a single column."""
+    below, above, below_cost, above_cost = sides
+    low, high, low_end, high_end = ends_at_home(room, np.arange(idle.size), idle)
+    for right, exists, at_home, values, costs in (
+        (True, cut < low_end[of], low[of] > cut, above, above_cost),
+        (False, cut >= high_end[of], high[of] <= cut, below, below_cost),
+    ):
+        at = np.flatnonzero(exists)
+        found = _allowed(problem, of[at], _beyond(room, of[at], cut[at], idle, right), right)
+        values[nodes[at]] = found
+        inside = np.isfinite(found) & (found >= room.first[of[at]]) & (found <= room.last[of[at]])
+        costs[nodes[at[inside]]] = costs_of(problem, of[at[inside]], found[inside])
+        there, home = nodes[at_home], idle[of[at_home]]
+        nearer = values[there] > home if right else values[there] < home
+        values[there[nearer]] = home[nearer]
+        costs[there[nearer]] = costs_of(problem, of[at_home][nearer], home[nearer])
+
+
+def _beyond(room: Room, column: Ints, cut: Floats, idle: Floats, right: bool) -> Floats:
+    """The nearest centre whose room lies right (left) of each cut; with on="kept", of those that are not home, which are points."""
+    if room.on is not On.KEPT:
+        return right_of(room, column, cut) if right else left_of(room, column, cut)
+    keeps = idle[column] == room.factual[column]
+    if right:
+        least = np.where(keeps, room.above[column], idle[column])
+        return np.asarray(np.maximum(least, next_value(cut, room.whole_center[column])))
+    return np.asarray(np.minimum(np.where(keeps, room.below[column], idle[column]), cut))
+
+
+def _allowed(problem: RecourseProblem, column: Ints, found: Floats, right: bool) -> Floats:
+    """The next allowed values from there on, where only some are."""
+    domains, (lower, upper) = problem.conditions.domains, problem.centers
+    for f in {domain.column for domain in domains}:
+        values = Values(tuple(d for d in domains if d.column == f), bool(problem.space.whole_center[f]))
+        mine = np.flatnonzero((column == f) & np.isfinite(found))
+        found[mine] = values.nearest_of(found[mine], right, float(upper[f] if right else lower[f]))
+    return found

@@ -34,6 +34,7 @@ class Forest(Bundle):
     base: Floats  # (rivals,)
     need: Floats  # (rivals,)
     source: Ints  # (nodes,) the node of the model
+    at_center: Ints  # (nodes,) 1 where a tree is about the centre, not about its room
     user_start: Ints  # (columns + 1,) trees that split on a column
     user: Ints
     most_nodes: int  # of any tree
@@ -82,9 +83,39 @@ class Forest(Bundle):
             base=margins.base.astype(np.float64),
             need=margins.slack.astype(np.float64),
             source=source,
+            at_center=np.zeros(count, np.int64),
             user_start=np.searchsorted(column, np.arange(n_columns + 1)).astype(np.int64),
             user=tree.astype(np.int64),
             most_nodes=int(np.diff(root).max(initial=1)),
+        )
+
+    def beside(self, other: Forest, at_center: bool) -> Forest:
+        """Both forests as one, each with its own rivals: the trees of the one are worth 0 to the rivals of the other. ``other`` has
+        no splits by category."""
+        mine, theirs = len(self.feature), len(other.feature)
+        counts = np.diff(other.user_start, append=np.full(self.n_columns - other.n_columns, other.user_start[-1]))
+        column = np.concatenate(
+            [
+                np.repeat(np.arange(self.n_columns), np.diff(self.user_start)),
+                np.repeat(np.arange(self.n_columns), counts),
+            ]
+        )
+        order = np.argsort(column, kind="stable")
+        nothing = np.zeros((len(self.need), theirs)), np.zeros((len(other.need), mine))
+        return Forest(
+            feature=np.concatenate([self.feature, other.feature]),
+            cut=np.concatenate([self.cut, other.cut]),
+            right=np.concatenate([self.right, other.right + np.int32(mine)]),
+            low=np.block([[self.low, nothing[0]], [nothing[1], other.low]]),
+            high=np.block([[self.high, nothing[0]], [nothing[1], other.high]]),
+            root=np.concatenate([self.root, other.root[1:] + mine]),
+            base=np.concatenate([self.base, other.base]),
+            need=np.concatenate([self.need, other.need]),
+            source=np.concatenate([self.source, np.full(theirs, -1)]),
+            at_center=np.concatenate([self.at_center, np.full(theirs, int(at_center))]),
+            user_start=np.searchsorted(column[order], np.arange(self.n_columns + 1)).astype(np.int64),
+            user=np.concatenate([self.user, other.user + self.n_trees])[order],
+            most_nodes=max(self.most_nodes, other.most_nodes),
         )
 
 

@@ -18,6 +18,8 @@ LEAST_WORK = 3_000_000  # and never less than this
 PATIENCE = 2.0  # rounds end once this many times the work up to the last better centre has gone by without another
 FIRST_CLIMBS = 20  # the least patience, in units of the first climb's work
 
+MOST_PARTS = 60  # of a question with rules, in which a first region is looked for
+
 # The walking adversary
 LOOK = 60  # sub-boxes of one question
 POLISH = 4_000  # sub-boxes of one polishing

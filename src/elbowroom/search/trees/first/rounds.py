@@ -14,7 +14,7 @@ import numpy as np
 from elbowroom.kernels.alarm import alarm
 from elbowroom.numerics import Floats, Ints
 from elbowroom.problem import RecourseProblem
-from elbowroom.result.certificate import Certificate
+from elbowroom.result.certificate import Certificate, Inadmissible
 from elbowroom.search.contract import Clock, Referee
 from elbowroom.search.trees.first.asked import Asked
 from elbowroom.search.trees.first.climb import WAY, climb, shrink
@@ -48,7 +48,7 @@ class Rounds:
         self._stand, self._line, self._walk = stand_at_home(forest, asked, seed), line_for(forest), walk_for(forest)
         self._places, self._costs = np.zeros(len(self._line.place) + 1), np.zeros(len(self._line.place) + 1)
         self._random = np.random.default_rng(seed)
-        self._wide = bool((asked.down + asked.up).max(initial=0.0) > 0.0)
+        self._wide = bool((problem.walls.down + problem.walls.up).max(initial=0.0) > 0.0)
         self._exact_work = 0
         self._better_at = 0  # work when the best centre was found
         self.best = math.inf  # total cost of the best accepted centre
@@ -57,6 +57,7 @@ class Rounds:
         self._cost: Floats = self._stand.cost.copy()
         self._first_work = 0  # of the first climb
         self.rounds = 0
+        self.broken: Floats | None = None  # the last centre that is good, and breaks a rule
 
     @property
     def work(self) -> int:
@@ -169,14 +170,15 @@ class Rounds:
             self._stand.x[:], self._stand.choice[:], self._stand.cost[:] = self._x, self._choice, self._cost
 
     def _offer(self) -> None:
-        """A centre that is better than the best goes to the judge at once. Rules that the moves do not know are asked here."""
+        """A centre that is better than the best goes to the judge at once, who knows the rules that the moves do not know."""
         total = self._total
         if total >= self.best:
             return
         center = self._stand.x[: self._problem.factual.size] + 0.0
-        if self._problem.why_inadmissible(center) is not None:
-            return
-        if isinstance(self._referee(center, JUDGE_LOOKS), Certificate):
+        verdict = self._referee(center, JUDGE_LOOKS)
+        if isinstance(verdict, Inadmissible):
+            self.broken = center
+        elif isinstance(verdict, Certificate):
             self.best, self._better_at = total, self.work
             self._x = self._stand.x.copy()
             self._choice, self._cost = self._stand.choice.copy(), self._stand.cost.copy()

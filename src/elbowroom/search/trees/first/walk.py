@@ -58,9 +58,13 @@ def _side(forest: Forest, asked: Asked, stand: Stand, walk: Walk, level: int, i:
     """0: the part lies left of the cut of node i; 1: right of it; 2: on both sides."""
     f = forest.feature[i]
     first, last, cut = walk.first[level, f], walk.last[level, f], forest.cut[i]
-    if stand.x[f] <= asked.below[i] or (last >= 0 and forest.cut[last] <= cut):
+    if stand.x[f] <= asked.below[i]:
         return 0
-    if stand.x[f] >= asked.above[i] or (first >= 0 and forest.cut[first] >= cut):
+    if stand.x[f] >= asked.above[i]:  # always one of both where the node is about the centre, whatever the part
+        return 1
+    if last >= 0 and forest.cut[last] <= cut:
+        return 0
+    if first >= 0 and forest.cut[first] >= cut:
         return 1
     return 2
 
@@ -167,7 +171,7 @@ def _meets(asked: Asked, stand: Stand, walk: Walk, j: int) -> bool:
     """True if the room at the stand meets a bad part of another room."""
     for f in range(walk.first.shape[1]):
         first, last, x, center = walk.pool_first[j, f], walk.pool_last[j, f], stand.x[f], walk.pool_center[j, f]
-        width = (asked.down[f] + asked.up[f]) * (1.0 - 1e-9)
+        width = asked.width[f] * (1.0 - 1e-9)
         if first >= 0:
             if x <= asked.below[first]:
                 return False

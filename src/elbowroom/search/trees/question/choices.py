@@ -85,14 +85,10 @@ class Choices:
         wanted = [*positions.tolist(), start]
         for a, b in self._ends.get(f, ()):
             wanted += [x for x in (a, b) if math.isfinite(x)]
-        found: set[float] = set()
-        for x in wanted:
-            if x >= start:
-                found.add(values.at_or_above(x, high))
-            if x <= start:
-                found.add(values.at_or_below(x, low))
-            if f in self._ends:  # the other end of a range may be the nearest one
-                found |= {values.at_or_above(x, high), values.at_or_below(x, low)}
+        places = np.unique([x for x in wanted if math.isfinite(x)])
+        up = places if f in self._ends else places[places >= start]  # the other end of a range may be the nearest one
+        down = places if f in self._ends else places[places <= start]
+        found = {*values.nearest_of(up, True, high).tolist(), *values.nearest_of(down, False, low).tolist()}
         return np.array(sorted(v + 0.0 for v in found if low <= v <= high and math.isfinite(v)), dtype=np.float64)
 
 
