@@ -18,32 +18,41 @@ from elbowroom.kernels.warm import PATIENCE
 from elbowroom.models import TreeEnsemble
 from elbowroom.models.margins import Need, TreeMargins, tree_margins
 from elbowroom.numerics import Floats
-from elbowroom.problem import Distance, RecourseProblem, Space, Takes
+from elbowroom.problem import Box, Distance, RecourseProblem, Space, Takes
 from elbowroom.problem.further import Key
+from elbowroom.problem.on import On
+from elbowroom.problem.problem import Case
 from elbowroom.problem.rooms import room_of
-from elbowroom.problem.shapes import Shape
+from elbowroom.problem.shapes import Shape, is_round
 from elbowroom.search.cases import Division, Part
 from elbowroom.search.contract import NEAR_TIES, Clock, Ending, Referee
 from elbowroom.search.rehearsal import Prompter
 from elbowroom.search.trees.by_shape import search_of
 from elbowroom.search.trees.drive import Known
-from elbowroom.search.trees.first.asked import asked_of
+from elbowroom.search.trees.first.asked import Asked, asked_of
 from elbowroom.search.trees.first.collapse import Collapse, Collapsed
 from elbowroom.search.trees.first.forest import Forest
 from elbowroom.search.trees.first.limits import (
     CLOSER,
+    FEWER,
     FIRST_SHARE,
     LEAST_WORK,
     LONG_SHARE,
+    LONG_SPLIT_SHARE,
     MANY_LEFT,
     MOST_PARTS,
     MOST_WORK,
+    SECONDS_PER_LEAF,
+    SPLIT_SHARE,
+    STAGES,
     TABLE_BYTES,
     WORK_PER_SECOND,
 )
 from elbowroom.search.trees.first.rounds import Rounds
+from elbowroom.search.trees.first.split import Split, where_to_stand
 from elbowroom.search.trees.memory import TreeMemory, tied_columns
 
+BY_SHARES = "large trees: shares of the cost"
 LEFT_TO_THE_JUDGE = Takes(
     rows=True, most_changes=True, domains=True, prices=True
 )  # clauses: centres that break one are refused
@@ -126,47 +135,105 @@ class First:
 
     def prove(self, hopeful: bool) -> Ending:
         """The best-first search on what the best centre leaves of the trees, again whenever that is much less."""
-        standing = self._standing
-        asked = asked_of(self._problem, standing.forest, everywhere=True)
-        collapse = None if asked is None else Collapse(standing.model, standing.forest, asked)
-        bound, counters = 0.0, {}
+        bound, counters = 0.0, dict[str, float]()
         if (
-            self._rounds is not None and self._left(collapse).n_leaves > MANY_LEFT
-        ):  # the proof is far: make the region better
+            self._rounds is not None and self._left(self._problem)[1].n_leaves > MANY_LEFT
+        ):  # far: make the region better
             self._rounds.go_on(self._work(LONG_SHARE if self._problem.case is None else 0.0))
         while True:
             center = self._referee.center
             assert center is not None
-            total, small = self._total(self._referee.distance), self._left(collapse)
+            total = self._total(self._referee.distance)
+            problem, small, split = self._narrowed(total)
+            bound = max(bound, self._distance(split))
+            if split >= total:
+                return Ending(BY_SHARES, min(bound, self._referee.distance), counters=counters)
+            self._clock.report(lower_bound=bound)
             memory = TreeMemory(
                 small.model,
                 self._problem.space,
-                standing.target_index,
-                standing.need,
+                self._standing.target_index,
+                self._standing.need,
                 hopeful,
                 self._problem.further,
                 tied=tied_columns(self._problem),
-                margins=small.margins(standing.margins),
+                margins=small.margins(self._standing.margins),
                 table_bytes=TABLE_BYTES,
             )
             known = Known(center, total, CLOSER * total)
             search = search_of(self._problem.walls.shape)
-            ending = search(self._problem, self._referee, self._clock, self._seed, memory, known=known)
+            ending = search(problem, self._referee, self._clock, self._seed, memory, known=known)
             bound = max(bound, ending.lower_bound)
             counters = {**ending.counters, "leaves": float(small.n_leaves)}
             again = self._total(self._referee.distance) < known.restart_below and not self._clock.expired
             if not again or ending.counters.get(NEAR_TIES):
                 return replace(ending, lower_bound=min(bound, self._referee.distance), counters=counters)
 
-    def _left(self, collapse: Collapse | None) -> Collapsed:
+    def _narrowed(self, total: float) -> tuple[RecourseProblem, Collapsed, float]:
+        """What is left for the search: the question within the windows that shares of the cost leave, the trees that are met
+        there, and the total cost that these shares prove: for all centres, since those beyond the windows cost ``total``."""
+        problem, bound = self._problem, 0.0
+        asked, small = self._left(problem)
+        additive = problem.distance is not Distance.LINF and problem.walls.on is On.ALL
+        if asked is None or not additive:
+            return problem, small, bound
+        margins = self._standing.margins
+        home = asked.home[: problem.factual.size]
+        stand, rival = where_to_stand(problem, self._standing.model, margins, home)
+        for _ in range(STAGES):
+            shared = self._for_shares(problem, asked)
+            late = self._clock.remaining < SECONDS_PER_LEAF * small.n_leaves
+            if late or shared is None or not (small.model.feature >= 0).any():
+                break
+            place = shared.home.copy()
+            place[: stand.size] = stand
+            split = Split(self._standing.forest, shared, small, margins, rival, place, total)
+            share = LONG_SPLIT_SHARE if small.n_leaves > MANY_LEFT else SPLIT_SHARE
+            split.run(self._work(share if self._problem.case is None else 0.0), self._clock)
+            windows = split.windows(self._clock)
+            bound = max(bound, split.bound)
+            if windows is None or bound >= total:
+                return problem, small, total
+            self._clock.report(lower_bound=self._distance(bound))
+            problem, before = _within(problem, *windows), small.n_leaves
+            if (problem.centers[0] > problem.centers[1]).any():
+                return problem, small, total
+            asked, small = self._left(problem)
+            if asked is None or small.n_leaves > FEWER * before:
+                break
+        return problem, small, bound
+
+    def _left(self, problem: RecourseProblem) -> tuple[Asked | None, Collapsed]:
         """What the best centre leaves of the trees; all of them if only those of further margins have anything that moves."""
-        if collapse is None:
-            model = self._standing.model
-            return Collapsed(model, model.leaf_order.place)
-        return collapse.below(self._total(self._referee.distance))
+        standing = self._standing
+        asked = asked_of(problem, standing.forest, everywhere=True)
+        if asked is None:
+            return None, Collapsed(standing.model, standing.model.leaf_order.place, np.zeros(0, np.int64))
+        collapse = Collapse(standing.model, standing.forest, asked)
+        return asked, collapse.below(self._total(self._referee.distance))
+
+    def _for_shares(self, problem: RecourseProblem, asked: Asked) -> Asked | None:
+        """An adversary who moves in every column by itself stays in a box. In other rooms it is the centre."""
+        if not is_round(problem.walls.shape):
+            return asked
+        point = replace(problem, room=Box(0.0, categories=problem.room.categories))
+        return asked_of(point, self._standing.forest)
+
+    def _distance(self, total: float) -> float:
+        return max(total, 0.0) ** 0.5 if self._problem.distance is Distance.L2 else total
 
     def _total(self, distance: float) -> float:
         return distance**2 if self._problem.distance is Distance.L2 else distance
+
+
+def _within(problem: RecourseProblem, low: Floats, high: Floats) -> RecourseProblem:
+    """The same question for the centres between two corners; columns of splits by category are left out."""
+    lower, upper = problem.centers
+    whole = problem.space.whole_center | (problem.space.group_of >= 0)
+    n = lower.size
+    low, high = np.where(whole, np.ceil(low[:n]), low[:n]), np.where(whole, np.floor(high[:n]), high[:n])
+    case = Case(np.maximum(lower, low), np.minimum(upper, high), problem.conditions, problem.metric)
+    return replace(problem, case=case)
 
 
 def _parts(division: Division, part: Part, center: Floats) -> list[Part]:
@@ -192,4 +259,8 @@ def rehearse_first(model: TreeEnsemble, shape: Shape) -> None:
     assert asked is not None
     rounds = Rounds(problem, standing.forest, asked, Prompter(), Clock(PATIENCE), 0)
     rounds.rehearse()
-    Collapse(model, standing.forest, asked).below(1.0).margins(standing.margins)
+    small = Collapse(model, standing.forest, asked).below(1.0)
+    small.margins(standing.margins)
+    split = Split(standing.forest, asked, small, standing.margins, 0, asked.home, 1.0)
+    split.sweep(Clock(PATIENCE))
+    split.windows(Clock(PATIENCE))

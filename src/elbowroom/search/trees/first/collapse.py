@@ -49,10 +49,12 @@ def side_costs(forest: Forest, asked: Asked) -> tuple[Floats, Floats, Ints]:
 
 @dataclass(frozen=True, eq=False)
 class Collapsed:
-    """The collapsed trees, and for every node of them the leaf of the whole model that it is (-1: none)."""
+    """The collapsed trees, and for every node of them the leaf of the whole model that it is (-1: none) and its node in the
+    forest."""
 
     model: TreeEnsemble
     leaf: Ints
+    node: Ints
 
     @property
     def n_leaves(self) -> int:
@@ -101,7 +103,7 @@ class Collapse:
             value=model.value[of],
             missing_left=None if model.missing_left is None else model.missing_left[of],
         )
-        return Collapsed(small, model.leaf_order.place[of])
+        return Collapsed(small, model.leaf_order.place[of], source[:count])
 
 
 @kernel

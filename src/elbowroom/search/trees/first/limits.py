@@ -37,3 +37,14 @@ MOST_WORK = 1_800_000_000  # nominal work of a minute: of a longer limit, more g
 MANY_LEFT = 12_000  # leaves: where this many are left, nodes are slow, and
 LONG_SHARE = 0.3  # of the time limit goes into rounds
 TABLE_BYTES = 192 * 2**20  # of the model in cells, which is made for this question alone
+
+# The bound by shares of the cost
+MU_STEPS = 16  # bisections of the price of the margin, per sweep
+FEW_SWEEPS = 10  # between two looks at how much the bound has risen
+RISING = 0.003  # of the best cost: sweeps end once a few of them raise the bound by less
+SPLIT_SHARE = 0.1  # of the time limit, as nominal work, at most for the sweeps of one stage
+LONG_SPLIT_SHARE = 0.6  # the same where many leaves are left: the search in cells has hardly a chance there
+SECONDS_PER_LEAF = 1e-5  # shares are not begun with less time than this
+STAGES = 3  # of sweeps and windows, each on what the windows of the last one leave of the trees
+FEWER = 0.9  # of the leaves: windows that leave more are not worth another stage
+STAND_STEPS = 12  # of the descent to where the adversary stands

@@ -1,0 +1,235 @@
+"""Kernels of `split`: leaves as ranges, block ascent of one column, and the value of the bound."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from elbowroom.kernels.bundle import Bundle
+from elbowroom.kernels.kernel import inner_kernel, kernel
+from elbowroom.numerics import Floats, Ints
+
+OUT_OF_REACH = 1e30  # a share of the cost where no centre may be
+
+
+@dataclass(frozen=True, eq=False)
+class Paths(Bundle):
+    """Trees in which every split is a threshold on the centre: node k goes left iff the column is in one of the cells <= own[k]
+    of its slot (-1: always right, -2: always left)."""
+
+    feature: Ints  # (nodes,) < 0: a leaf
+    left: Ints
+    right: Ints
+    roots: Ints
+    own: Ints  # (nodes,)
+    slot: Ints  # (nodes,) among the slots of its tree
+    slot_start: Ints  # (trees + 1,)
+    thresholds: Ints  # (slots,) how many its tree has
+
+
+@kernel
+def list_leaves(
+    paths: Paths, stack: Ints, low: Ints, high: Ints, counts: Ints, fill: int, leaf: Ints, leaf_start: Ints, entries: Ints
+) -> None:  # fmt: skip
+    """All leaves that a centre can reach, tree by tree; and per leaf and slot that limits it an entry: leaf, slot, first and last
+    cell. Without ``fill`` they are only counted."""
+    n_leaves = n_entries = 0
+    for t in range(paths.roots.shape[0]):
+        begin, end = paths.slot_start[t], paths.slot_start[t + 1]
+        for s in range(begin, end):
+            low[s - begin], high[s - begin] = 0, paths.thresholds[s]
+        leaf_start[t] = n_leaves
+        top = 0
+        stack[0, 0], stack[1, 0], stack[2, 0] = (
+            paths.roots[t],
+            0,
+            0,
+        )  # node, how often it was seen, what it limited before
+        while top >= 0:
+            k, seen = stack[0, top], stack[1, top]
+            if paths.feature[k] < 0:
+                for s in range(begin, end):
+                    first, last = low[s - begin], high[s - begin]
+                    if first > 0 or last < paths.thresholds[s]:
+                        if fill != 0:
+                            entries[0, n_entries], entries[1, n_entries] = n_leaves, s
+                            entries[2, n_entries], entries[3, n_entries] = first, last
+                        n_entries += 1
+                if fill != 0:
+                    leaf[n_leaves] = k
+                n_leaves += 1
+                top -= 1
+                continue
+            own, s = paths.own[k], paths.slot[k]
+            stack[1, top] = seen + 1
+            if seen == 0:
+                if own == -1 or (own >= 0 and low[s] > own):
+                    continue  # nobody goes left
+                if own >= 0:
+                    stack[2, top] = high[s]
+                    high[s] = min(high[s], own)
+                top += 1
+                stack[0, top], stack[1, top] = paths.left[k], 0
+            elif seen == 1:
+                if own >= 0 and low[s] <= own:
+                    high[s] = stack[2, top]
+                if own == -2 or (own >= 0 and high[s] <= own):
+                    stack[1, top] = 3
+                    continue
+                if own >= 0:
+                    stack[2, top] = low[s]
+                    low[s] = max(low[s], own + 1)
+                top += 1
+                stack[0, top], stack[1, top] = paths.right[k], 0
+            else:
+                if seen == 2 and own >= 0:
+                    low[s] = stack[2, top]
+                top -= 1
+    leaf_start[paths.roots.shape[0]] = n_leaves
+    counts[0], counts[1] = n_leaves, n_entries
+
+
+@dataclass(frozen=True, eq=False)
+class Shares(Bundle):
+    """The split and everything that it is made of. Column c has the fine cells cell_start[c] : cell_start[c + 1]; slot s, of one
+    tree and one column, has its own coarser cells lam_start[s] : lam_start[s + 1], which begin at the fine cells ``coarse``."""
+
+    value: Floats  # (leaves,)
+    leaf_start: Ints  # (trees + 1,)
+    priced: Floats  # (leaves,) sum of the shares that a leaf's ranges cost at least, beyond those of the whole tree
+    stamp: Ints  # (leaves,)
+    entry_start: Ints  # (slots + 1,)
+    entry_leaf: Ints
+    entry_low: Ints
+    entry_high: Ints
+    entry_share: Floats  # the smallest share in the range, beyond the smallest one of the slot
+    floor: Floats  # (slots,) the smallest share anywhere: what leaves cost that the slot does not limit
+    tree_floor: Floats  # (trees,)
+    slot_tree: Ints  # (slots,)
+    column_start: Ints  # (columns + 1,) into column_slot
+    column_slot: Ints
+    lam_start: Ints  # (slots + 1,)
+    lam: Floats
+    coarse: Ints
+    cell_start: Ints  # (columns + 1,)
+    cost: Floats  # (fine cells,) inf: no centre may be there
+    total: Floats  # (fine cells,) E
+
+
+@inner_kernel
+def _smallest_shares(shares: Shares, s: int) -> None:
+    """The floor and the entries of a slot anew."""
+    offset, t = shares.lam_start[s], shares.slot_tree[s]
+    floor = np.inf
+    for j in range(offset, shares.lam_start[s + 1]):
+        floor = min(floor, shares.lam[j])
+    shares.tree_floor[t] += floor - shares.floor[s]
+    shares.floor[s] = floor
+    for e in range(shares.entry_start[s], shares.entry_start[s + 1]):
+        least = np.inf
+        for j in range(offset + shares.entry_low[e], offset + shares.entry_high[e] + 1):
+            least = min(least, shares.lam[j])
+        l = shares.entry_leaf[e]  # noqa: E741
+        shares.priced[l] += (least - floor) - shares.entry_share[e]
+        shares.entry_share[e] = least - floor
+
+
+@kernel
+def ascend(shares: Shares, column: int, mu: float) -> None:
+    """The best shares of one column for all its trees at once. M_t(j): what tree t costs at least with the column in its cell j, but
+    for its share. E(p) = cost(p) + sum over trees of M_t; every tree gets -M_t(j) + min over j of E / trees."""
+    begin, end = shares.cell_start[column], shares.cell_start[column + 1]
+    for p in range(begin, end):
+        shares.total[p] = shares.cost[p]
+    first, last = shares.column_start[column], shares.column_start[column + 1]
+    for q in range(first, last):
+        s = shares.column_slot[q]
+        t, offset, stop = shares.slot_tree[s], shares.lam_start[s], shares.lam_start[s + 1]
+        others = shares.tree_floor[t] - shares.floor[s]
+        for j in range(offset, stop):
+            shares.lam[j] = np.inf
+        for e in range(shares.entry_start[s], shares.entry_start[s + 1]):
+            l = shares.entry_leaf[e]  # noqa: E741
+            shares.stamp[l] = s
+            c = others + shares.priced[l] - shares.entry_share[e] - mu * shares.value[l]
+            for j in range(offset + shares.entry_low[e], offset + shares.entry_high[e] + 1):
+                shares.lam[j] = min(shares.lam[j], c)
+        rest = np.inf
+        for l in range(shares.leaf_start[t], shares.leaf_start[t + 1]):  # noqa: E741
+            if shares.stamp[l] != s:
+                rest = min(rest, others + shares.priced[l] - mu * shares.value[l])
+        for j in range(offset, stop):
+            shares.lam[j] = min(shares.lam[j], rest)
+            after = shares.coarse[j + 1] if j + 1 < stop else end - begin
+            for p in range(begin + shares.coarse[j], begin + after):
+                shares.total[p] += shares.lam[j]
+    n = last - first
+    for q in range(first, last):
+        s = shares.column_slot[q]
+        offset, stop = shares.lam_start[s], shares.lam_start[s + 1]
+        for j in range(offset, stop):
+            after = shares.coarse[j + 1] if j + 1 < stop else end - begin
+            least = np.inf
+            for p in range(begin + shares.coarse[j], begin + after):
+                least = min(least, shares.total[p])
+            shares.lam[j] = least / n - shares.lam[j] if least < np.inf else OUT_OF_REACH
+        _smallest_shares(shares, s)
+
+
+@kernel
+def sum_up_shares(shares: Shares) -> None:
+    """What leaves and trees cost, anew: sums that are only ever changed drift."""
+    for l in range(shares.priced.shape[0]):  # noqa: E741
+        shares.priced[l] = 0.0
+    for e in range(shares.entry_leaf.shape[0]):
+        shares.priced[shares.entry_leaf[e]] += shares.entry_share[e]
+    for t in range(shares.tree_floor.shape[0]):
+        shares.tree_floor[t] = 0.0
+    for s in range(shares.floor.shape[0]):
+        shares.tree_floor[shares.slot_tree[s]] += shares.floor[s]
+
+
+@kernel
+def value_of(shares: Shares, mu: float, picked: Floats) -> float:
+    """Sum over trees of the smallest  share - mu value  of a leaf; ``picked``: the sum of these leaves' values, and of all sizes."""
+    total, size = 0.0, 0.0
+    picked[0] = 0.0
+    for t in range(shares.leaf_start.shape[0] - 1):
+        best, value = np.inf, 0.0
+        for l in range(shares.leaf_start[t], shares.leaf_start[t + 1]):  # noqa: E741
+            c = shares.priced[l] - mu * shares.value[l]
+            if c < best:
+                best, value = c, shares.value[l]
+        total += shares.tree_floor[t] + best
+        size += abs(shares.tree_floor[t]) + abs(best) + mu * abs(value)
+        picked[0] += value
+    picked[1] = size
+    return total
+
+
+@kernel
+def excess(shares: Shares, size: Floats) -> float:
+    """By how much the shares of all trees exceed the cost, at most, summed over columns: 0 but for rounding. Unreachable cells may
+    cost anything. ``size``: the sum of the largest sums of shares."""
+    total = 0.0
+    size[0] = 0.0
+    for column in range(shares.cell_start.shape[0] - 1):
+        begin, end = shares.cell_start[column], shares.cell_start[column + 1]
+        for p in range(begin, end):
+            shares.total[p] = 0.0
+        for q in range(shares.column_start[column], shares.column_start[column + 1]):
+            s = shares.column_slot[q]
+            stop = shares.lam_start[s + 1]
+            for j in range(shares.lam_start[s], stop):
+                after = shares.coarse[j + 1] if j + 1 < stop else end - begin
+                for p in range(begin + shares.coarse[j], begin + after):
+                    shares.total[p] += shares.lam[j]
+        most, largest = 0.0, 0.0
+        for p in range(begin, end):
+            if shares.cost[p] < np.inf:
+                most = max(most, shares.total[p] - shares.cost[p])
+                largest = max(largest, abs(shares.total[p]) + shares.cost[p])
+        total += most
+        size[0] += largest
+    return total
