@@ -62,7 +62,7 @@ COMMANDS = [
     Command("brute", "random small problems against brute force", "brute:run_brute", "rows=problems"),
     Command("peers", "plain counterfactuals beside treecf", "peers:run_peers", "rows limit"),
     Command("realistic", "models of the size people use, gap at 1, 10 and 60 s", "realistic:run_realistic", "rows limit"),
-    Command("scale", "large ensembles, before and after in one run: first region, gap at 1, 10 and 60 s, memory", "scale:run_scale", "rows limit radii only quick", "scale:summary"),
+    Command("scale", "large ensembles, before and after in one run: first region, gap at 1, 10 and 60 s, memory", "scale:run_scale", "rows limit radii only quick resume", "scale:summary"),
     Command("startup", "what a new process pays", "startup:run_startup"),
     Command("limits", "seconds over the time limit on large models, and memory after 5,000 questions", "limits:run_limits", "rows"),
     Command("models", "the newcomer's table: models and data as people bring them, attacked through the original's predict", "models.runner:run_models", "families only points rows limit"),

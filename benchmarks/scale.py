@@ -1,7 +1,9 @@
 """Ensembles of the size that people deploy: the first region, both bounds over time, the overshoot and the memory.
 
 Before and after in one run: "before" is the search in cells alone (the product before large models were walked), "after" the
-product. Every side of every model has its own process and one thread; models are fitted once per run.
+product. Every side of every model has its own process and one thread; models are fitted once per run. Seconds are those of the
+processor, limits included, so that whatever else the machine does counts for neither side. What is done is kept line by line:
+`--resume` goes on.
 """
 
 from __future__ import annotations
@@ -20,6 +22,9 @@ from statistics import mean, median
 from typing import Any
 
 import numpy as np
+
+from benchmarks import record
+from benchmarks.lines import Lines
 
 MOMENTS = (1.0, 10.0, 60.0)
 SIDES = ("before", "after")
@@ -62,19 +67,34 @@ def run_scale(
     radii: list[float] | None = None,
     only: list[str] | None = None,
     quick: bool = False,
+    resume: bool = True,
+    lines: Path | None = None,
 ) -> list[dict[str, Any]]:
     """``only``: recipes; ``quick``: seed 0 and two rows instead of seeds 0 to 4."""
-    rows, seeds = (min(rows, 2), 1) if quick else (rows, 5)
-    records: list[dict[str, Any]] = []
+    rows, seeds, wanted = (min(rows, 2), 1, radii or list(RADII)) if quick else (rows, 5, radii or list(RADII))
+    kept = Lines(lines or record.RESULTS / "scale.jsonl")
+    if not resume:
+        kept.clear()
+    done = {_key(r): r for r in kept.read()}
     with tempfile.TemporaryDirectory() as folder:
         for recipe in only or RECIPES:
             for seed in range(seeds):
                 path = Path(folder) / f"{recipe}-{seed}.pkl"
-                path.write_bytes(pickle.dumps(fit(recipe, seed)))
                 for side in SIDES:
-                    records += _in_own_process(side, recipe, seed, path, rows, radii or list(RADII), limit)
-                path.unlink()
-    return records
+                    keys = [(side, recipe, seed, row, radius, limit) for row in range(rows) for radius in wanted]
+                    if all(key in done for key in keys):
+                        continue
+                    if not path.exists():
+                        path.write_bytes(pickle.dumps(fit(recipe, seed)))
+                    for r in _in_own_process(side, recipe, seed, path, rows, wanted, limit):
+                        done[_key(r)] = r
+                        kept.append(r)
+                path.unlink(missing_ok=True)
+    return list(done.values())
+
+
+def _key(r: dict[str, Any]) -> tuple[Any, ...]:
+    return r["side"], r["recipe"], r["seed"], r["row"], r["radius"], r["limit"]
 
 
 def _in_own_process(
@@ -114,7 +134,7 @@ def _ask(side: str, recipe: str, seed: int, path: str, rows: int, radii: list[fl
         for radius in radii:
             worked, before = time.process_time(), os.getloadavg()[0]
             answer = explainer.explain(X[row], room=Box(radius), time_limit=limit)
-            record: dict[str, Any] = {
+            found: dict[str, Any] = {
                 "side": side, "recipe": recipe, "seed": seed, "row": row, "radius": radius, "limit": limit,
                 "status": answer.status.name, "seconds": answer.seconds, "cpu_s": time.process_time() - worked,
                 "overshoot_s": max(0.0, answer.seconds - limit), "load": before, "read_s": read, "read_cpu_s": read_cpu,
@@ -125,9 +145,9 @@ def _ask(side: str, recipe: str, seed: int, path: str, rows: int, radii: list[fl
             }  # fmt: skip
             if isinstance(answer, Region):
                 points = hostile_points(answer.body, explainer.model.cuts)
-                record["distance"], record["points"] = answer.distance, len(points)
-                record["false_points"] = int((model.predict(points) != answer.target.label).sum())
-            print(json.dumps(record), flush=True)
+                found["distance"], found["points"] = answer.distance, len(points)
+                found["false_points"] = int((model.predict(points) != answer.target.label).sum())
+            print(json.dumps(found), flush=True)
 
 
 def _at(answer: Any, moment: float) -> list[float | None]:
@@ -197,4 +217,5 @@ def _number(value: float) -> float | None:
 
 
 if __name__ == "__main__":
+    time.perf_counter = time.process_time
     _ask(*json.loads(sys.argv[1]))
