@@ -122,17 +122,57 @@ def _work() -> None:
     assert forest.explain(x, Ball(0.3))
     forest.probability_kept(x, 0.3, tolerance=0.01)
     _large_models()
+    _deep_networks()
+    _parts_of_the_judge()
     _splits_by_category()
 
 
+def _deep_networks() -> None:
+    """The judge over open neurons and the bounds on simplices, in all rooms, with limits and without."""
+    from elbowroom import Ball, Box, Diamond, Explainer, Feature, Space
+    from tests.support.small_models import random_network
+
+    for number in range(3):
+        rng = np.random.default_rng([43, number])
+        network, x = random_network(rng, (3, 6, 6)), rng.normal(size=3)
+        limits = Space(tuple(Feature(f"x{f}", lower=float(x[f]) - 0.7, upper=float(x[f]) + 1.5) for f in range(3)))
+        for explainer in (Explainer(network), Explainer(network, limits)):
+            for room in (Box(0.4), Ball(0.5), Diamond(0.9)):
+                explainer.certify(x, room)
+            explainer.explain(x, Box(0.05), time_limit=2.0)
+
+
+def _parts_of_the_judge() -> None:
+    """Kernels of the judge for networks that only hard rooms need."""
+    from elbowroom.certify.compact_kernels import SCRATCH_ROWS, climb
+    from elbowroom.problem import Shape
+    from tests.unit.certify import test_corners, test_dual_ascent
+    from tests.unit.certify.test_compact import root, setting
+
+    for seed in range(6):
+        _, inputs, reduced = setting(seed, (3, 5, 5), Shape.DIAMOND)
+        if reduced is not None and reduced.net.size:
+            climb(
+                reduced.net,
+                root(reduced),
+                np.zeros((SCRATCH_ROWS, max(reduced.net.size, inputs.lower.size))),
+                0,
+                8,
+                0.3,
+            )
+    test_dual_ascent.test_the_climb_is_sound_and_often_better()
+    test_corners.test_a_concave_function_is_decided_whatever_the_multipliers(0)
+
+
 def _large_models() -> None:
-    """Every move of the search for first regions, on small models."""
+    """Every move of the search for first regions and of the bounds by shares, on small models."""
     from elbowroom.kernels.warm import PATIENCE
     from elbowroom.models import TreeEnsemble
     from elbowroom.search.contract import Clock
     from elbowroom.search.trees.first.asked import asked_of
     from elbowroom.search.trees.first.collapse import Collapse
     from elbowroom.search.trees.first.rounds import Rounds
+    from elbowroom.search.trees.first.split import Split
     from elbowroom.search.trees.large import Standing
     from tests.support.referee import Referee
     from tests.support.small_questions import hard_question, random_question
@@ -148,7 +188,11 @@ def _large_models() -> None:
         rounds.first()
         rounds.go_on(20_000)
         rounds.rehearse()
-        Collapse(problem.model, standing.forest, asked).below(1.0)
+        small = Collapse(problem.model, standing.forest, asked).below(1.0)
+        if (small.model.feature >= 0).any():
+            split = Split(standing.forest, asked, small, standing.margins, 0, asked.home, 1.0)
+            split.sweep(Clock(PATIENCE))
+            split.windows(Clock(PATIENCE))
 
 
 def _splits_by_category() -> None:
