@@ -138,6 +138,13 @@ def write_whole(path: str | Path, content: str | bytes) -> None:
         raise InputError(f"cannot write {str(path)!r}: {reason}; what was there before is unchanged") from None
 
 
+def written(text: str, path: str | Path | None) -> str:
+    """The text, which was also written to ``path`` if there is one."""
+    if path is not None:
+        write_whole(path, text)
+    return text
+
+
 def why_unwritable(target: Path) -> str | None:
     """Why no file can be written there, with the cure; None if nothing is known against it."""
     folder = target.parent

@@ -7,56 +7,45 @@ from dataclasses import replace
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from elbowroom.certify.judge import certify, certify_answer, certify_with, prepare
+from elbowroom.certify.judge import prepare
 from elbowroom.errors import InputError
 from elbowroom.explainer.answer import answer, single_class
-from elbowroom.explainer.asking import ask, further_of, outside, question_about, same_columns
+from elbowroom.explainer.asking import ask, same_columns
 from elbowroom.explainer.attempt import Attempt
 from elbowroom.explainer.filling import choices, closest_filling, fillable, without_bound
+from elbowroom.explainer.judging import Judging
 from elbowroom.explainer.many import Many
 from elbowroom.explainer.method import Method
 from elbowroom.explainer.opening import Opened, opened, without_numbers
-from elbowroom.explainer.plane import outcome_plane
 from elbowroom.explainer.proving import Proving
 from elbowroom.explainer.several import Several, parse_share
 from elbowroom.explainer.why_not import WhyNone
 from elbowroom.importers.library import versions_of
 from elbowroom.models import Model
 from elbowroom.numerics import TOLERANCES, Floats
-from elbowroom.problem import Body, Box, Distance, RecourseProblem, Room, Rule, Space
+from elbowroom.problem import Box, Distance, RecourseProblem, Room, Rule, Space
 from elbowroom.problem.class_names import ClassNames
-from elbowroom.problem.on import On
-from elbowroom.problem.parsing import Radius, check_run, parse_enum, seconds_of
-from elbowroom.problem.radii import ROOM_OF_NORM
-from elbowroom.problem.rooms import checked_radius, per_column
+from elbowroom.problem.parsing import check_run, parse_enum, seconds_of
 from elbowroom.problem.shapes import Shape
-from elbowroom.problem.slips import parse_tolerance
 from elbowroom.result import (
-    Inadmissible,
-    KeptProbability,
     NoRegion,
     Origin,
-    RadiusResult,
     Region,
-    Verdict,
-    Widening,
 )  # fmt: skip
-from elbowroom.result.own_words import with_missing
 from elbowroom.search.contract import Clock, Engine, OnProgress
 from elbowroom.search.hulls import within_hulls
 from elbowroom.visible import listed, visible
 
 if TYPE_CHECKING:
-    from elbowroom.present.map import MapDisplay
+    pass
 
 MOST_PATTERNS = 4  # of missing numbers whose models are kept
 
 
-class Explainer(Many, Several, WhyNone, Proving):
+class Explainer(Many, Judging, Several, WhyNone, Proving):
     """Answers questions about one model. ``space`` says what the features mean: a `Space`, or the table that the model was
     fitted on, from which it is read. Without it they are plain numbers, and the categories that the model knows.
     ``labels`` says what classes are called in words: ``{0: "rejected", 1: "approved"}``.
@@ -255,157 +244,3 @@ class Explainer(Many, Several, WhyNone, Proving):
             raise InputError(refusal)
         engine.prepare(problem.walls.shape)
         return engine
-
-    # ---- judging any answer -------------------------------------------------------------------------------------------
-    def certify(
-        self,
-        center: object,
-        room: Room | None = None,
-        target: object = None,
-        *,
-        factual: object = None,
-        time_limit: float = 60.0,
-    ) -> Verdict:
-        """A `Certificate` that every point of the room around ``center`` has the wanted class, or a `Counterexample`.
-
-        ``center`` is a row from any source or a `Region`; ``target=None`` means the class the model gives the centre
-        (for a `Region`: its own target). With ``factual``, immutable and one-way features limit the room as they would
-        in `explain`; without it, immutable features stay at the centre's value and the others move both ways.
-        """
-        seconds = seconds_of(time_limit)
-        able = self._for_row(center, "center")
-        if able is not self:
-            return able.certify(center, room, target, factual=factual, time_limit=time_limit)
-        if isinstance(center, Region):
-            if room is None and target is None:
-                return certify_with(self.model, center.target, center.body, further_of(center), seconds)
-            target = center.target if target is None else target
-            factual = center.inner_row if factual is None else factual
-            center = with_missing(center.space, center.body.center, self._missing)
-        if room is None:
-            raise InputError("certify needs a room, for example certify(point, Box(0.05))")
-        if isinstance(room, Box) and room.on is not On.ALL and factual is None:
-            raise InputError(f"certify with on={room.on!r} needs factual=, to know which features the centre changes")
-        point = self._point(center, "center")
-        problem = self._about(point, room, target, None if factual is None else self._point(factual, "factual"))
-        if error := outside(point, problem):
-            raise error
-        return certify(self.model, problem.target, problem.body(point), seconds)
-
-    def _about(
-        self, point: Floats, room: Room, target: object, factual: Floats | None, space: Space | None = None
-    ) -> RecourseProblem:
-        return question_about(self.model, space or self._space, self._missing, point, room, target, factual)
-
-    # ---- the largest room around a point -----------------------------------------------------------------------------
-    def radius(
-        self, point: object, norm: str = "linf", target: object = None, *, time_limit: float = 60.0
-    ) -> RadiusResult:
-        """The largest radius (in units of the features' scales) around ``point`` with one class, with both bounds.
-
-        ``norm`` is "linf" (boxes), "l2" (balls) or "l1" (diamonds). ``target=None``: the class of the point itself.
-        """
-        if not isinstance(norm, str) or norm not in ROOM_OF_NORM:
-            raise InputError(f'norm={norm!r} is unknown; use "linf", "l2" or "l1"')
-        from elbowroom.search.radius import largest_radius
-
-        seconds = seconds_of(time_limit)
-        able = self._for_row(point, "point")
-        if able is not self:
-            return able.radius(point, norm, target, time_limit=time_limit)
-        values = self._point(point, "point")
-        problem = self._about(values, ROOM_OF_NORM[norm](1.0), target, None)
-        shape, clock = problem.walls.shape, Clock(seconds)
-
-        def accept(body: Body, seconds: float, looks: float) -> Verdict:
-            broken = problem.broken_in(body)
-            if broken is not None:
-                return Inadmissible(broken)
-            return certify(self.model, problem.target, body, seconds, looks)
-
-        return largest_radius(self.model, self._space, values, problem.target, shape, accept, clock)
-
-    # ---- Gaussian slips ---------------------------------------------------------------------------------------------
-    def probability_kept(
-        self,
-        center: object,
-        sigma: Radius,
-        target: object = None,
-        *,
-        factual: object = None,
-        tolerance: float = 1e-3,
-        time_limit: float = 10.0,
-    ) -> KeptProbability:
-        """The chance that a Gaussian slip of ``center`` keeps the class: two proven bounds, for trees and linear models.
-
-        ``sigma`` is the standard deviation: a number in units of the scales, or raw units per feature. Immutable
-        features and categories do not slip, values beyond a bound are moved to it, whole numbers move by completed
-        steps. ``center`` is a row or a `Region`, whose own target and limits then count, and whose room gives the
-        conservative bound ``inside``. The bounds always hold. They are at most ``tolerance`` apart, or
-        ``reason`` says what prevented it: time, rounding, or too many dimensions (linear models with many close rivals).
-        """
-        from elbowroom.certify.kept import kept_probability
-        from elbowroom.certify.slips import Slip
-
-        seconds, width = seconds_of(time_limit), parse_tolerance(tolerance)
-        able = self._for_row(center, "center")
-        if able is not self:
-            return able.probability_kept(
-                center, sigma, target, factual=factual, tolerance=tolerance, time_limit=time_limit
-            )
-        space, room = self._space, None
-        if isinstance(center, Region):
-            if target is None and factual is None and center.certificate.fingerprint == self.model.fingerprint:
-                room = center.body  # certified for this model and this target, within these limits
-            target = center.target if target is None else target
-            factual = center.inner_row if factual is None else factual
-            space, center = center.space, with_missing(center.space, center.body.center, self._missing)
-        point = self._point(center, "center", space)
-        spread = per_column(checked_radius(sigma, "sigma", needed=True), space, "sigma")
-        problem = self._about(
-            point, Box(0.0), target, None if factual is None else self._point(factual, "factual", space), space
-        )
-        if error := outside(point, problem):
-            raise error
-        slip = Slip(point, np.where(problem.immutable, 0.0, spread), problem.lower, problem.upper, space.whole_room)
-        return kept_probability(self.model, problem.target, slip, room, width, seconds)
-
-    # ---- the widest intervals around a centre ------------------------------------------------------------------------
-    def widen(self, region: Region, *, order: Sequence[str] | None = None, time_limit: float = 60.0) -> Widening:
-        """The widest box around the centre of a region, in which every side is proven maximal or reported as unproven.
-
-        The columns named in ``order`` grow as far as possible before the others; by default those that the answer
-        changes come first. Limits, one-way and immutable features hold as in `explain`; categories stay as they are.
-        """
-        from elbowroom.search.widen import widest_box
-
-        seconds = seconds_of(time_limit)
-        if not isinstance(region, Region):
-            raise InputError(f"widen takes a Region, not {type(region).__name__}; use certify or radius for a point")
-        able = self._for_row(region)
-        if able is not self:
-            return able.widen(region, order=order, time_limit=time_limit)
-        if not region.is_box:
-            raise InputError(
-                f"a {region.body.shape.value} has no sides that could grow one by one; "
-                "ask with room=Box(...) and widen that answer"
-            )
-        problem = RecourseProblem.ask(
-            self.model, region.space, region.inner_row, region.room, region.target, region.metric, region.rules,
-            allow_missing=bool(self._missing),
-        )  # fmt: skip
-
-        def accept(body: Body, seconds: float, looks: float) -> Verdict:
-            broken = problem.broken_in(body)
-            return certify_answer(problem, body, seconds, looks) if broken is None else Inadmissible(broken)
-
-        return widest_box(region, problem, order, accept, Clock(seconds))
-
-    def map(self, region: Region, first: str, second: str) -> MapDisplay:
-        """What the model says over two columns of numbers, everything else at the centre of the region: cell by cell for
-        trees, on a grid for other models. ``.plot(ax)`` draws it, with the value now, the centre and the region."""
-        from elbowroom.present.map import MapDisplay
-
-        if not isinstance(region, Region):
-            raise InputError(f"map takes a Region, not {type(region).__name__}")
-        return MapDisplay.from_plane(outcome_plane(self._for_row(region).model, region, first, second))

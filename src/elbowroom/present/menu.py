@@ -18,7 +18,8 @@ from elbowroom.present.outputs import GENERATOR
 from elbowroom.present.plots import CENTER, INK, PLAIN, QUIET, axes_or_new
 from elbowroom.present.text import sentence
 from elbowroom.result.menu import Menu, changes_of
-from elbowroom.result.region import NoRegion, Region
+from elbowroom.result.no_region import NoRegion
+from elbowroom.result.region import Region
 from elbowroom.result.status import Status
 from elbowroom.version import __version__
 from elbowroom.visible import visible

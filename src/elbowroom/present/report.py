@@ -36,7 +36,9 @@ from elbowroom.present.why_not import instead_of, reasons_of
 from elbowroom.problem.on import On
 from elbowroom.problem.rooms import Ball, Box, Diamond, Room
 from elbowroom.result.menu import Menu
-from elbowroom.result.region import Day, NoRegion, Region
+from elbowroom.result.no_region import NoRegion
+from elbowroom.result.origin import Day
+from elbowroom.result.region import Region
 from elbowroom.result.why_not import WhyNot
 from elbowroom.result.widening import Widening
 from elbowroom.version import __version__

@@ -14,7 +14,8 @@ from elbowroom.errors import InputError
 from elbowroom.present.assets import asset as asset
 from elbowroom.present.assets import digest
 from elbowroom.present.assets import templates as templates
-from elbowroom.result.region import NoRegion, Region
+from elbowroom.result.no_region import NoRegion
+from elbowroom.result.region import Region
 from elbowroom.result.schema import write_answer
 from elbowroom.visible import visible_json
 

@@ -17,7 +17,8 @@ from elbowroom.present.text import (
     status_line,
     table_rows,
 )
-from elbowroom.result.region import NoRegion, Region
+from elbowroom.result.no_region import NoRegion
+from elbowroom.result.region import Region
 from elbowroom.result.status import Status
 from elbowroom.result.why_not import WhyNot
 

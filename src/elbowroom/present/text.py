@@ -18,7 +18,8 @@ from elbowroom.present.sentence import claim_of as claim_of
 from elbowroom.present.sentence import sentence as sentence
 from elbowroom.present.sentence import sentence_of as sentence_of
 from elbowroom.problem.shapes import NO_BUDGET, Shape
-from elbowroom.result.region import NoRegion, Region
+from elbowroom.result.no_region import NoRegion
+from elbowroom.result.region import Region
 from elbowroom.result.standing import Standing
 from elbowroom.result.status import NEAR_TIE, Status
 from elbowroom.visible import message, named, visible

@@ -5,9 +5,10 @@ from elbowroom.result.few import Few
 from elbowroom.result.frontier import Breakpoint, Frontier
 from elbowroom.result.kept import KeptProbability
 from elbowroom.result.menu import Menu
+from elbowroom.result.no_region import NoRegion
 from elbowroom.result.origin import Origin
 from elbowroom.result.radius import RadiusResult
-from elbowroom.result.region import NoRegion, Region
+from elbowroom.result.region import Region
 from elbowroom.result.standing import Standing
 from elbowroom.result.status import Status, Step
 from elbowroom.result.why_not import Nearest, WhyNot

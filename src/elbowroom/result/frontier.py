@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import pandas as pd
 
-from elbowroom.result.region import NoRegion, Region
+from elbowroom.result.no_region import NoRegion
+from elbowroom.result.region import Region
 from elbowroom.visible import visible
 
 if TYPE_CHECKING:

@@ -11,7 +11,9 @@ import pandas as pd
 
 from elbowroom.disk import write_whole
 from elbowroom.problem.rules import AtMost
-from elbowroom.result.region import Day, NoRegion, Region
+from elbowroom.result.no_region import NoRegion
+from elbowroom.result.origin import Day
+from elbowroom.result.region import Region
 from elbowroom.result.status import Status
 from elbowroom.visible import visible, visible_lines
 

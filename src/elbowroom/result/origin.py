@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +11,7 @@ from elbowroom.numerics import TOLERANCES
 from elbowroom.problem.reader import Reader, number_out
 from elbowroom.result.status import Status
 
+Day = datetime.date | str | None  # of a page; None: today
 LARGEST_TOLERANCE = max(TOLERANCES.optimal_gap, TOLERANCES.continuous_gap)
 
 

@@ -36,6 +36,7 @@ from elbowroom.problem.shapes import Shape
 from elbowroom.problem.space import Space
 from elbowroom.result.certificate import Certificate
 from elbowroom.result.few import few_in, few_out
+from elbowroom.result.no_region import NoRegion
 from elbowroom.result.origin import Origin, check_bounds, check_no_bounds, origin_in, origin_out
 from elbowroom.result.question_json import (
     floats_out,
@@ -48,7 +49,7 @@ from elbowroom.result.question_json import (
     target_in,
     target_out,
 )
-from elbowroom.result.region import NoRegion, Region
+from elbowroom.result.region import Region
 from elbowroom.result.status import Status, Step
 from elbowroom.result.words_json import check_kinds, kinds_in, kinds_out, names_in, names_out
 from elbowroom.visible import brief, visible_json

@@ -10,7 +10,9 @@ import pandas as pd
 
 from elbowroom.disk import write_whole
 from elbowroom.problem.parts import Part
-from elbowroom.result.region import Day, NoRegion, Region
+from elbowroom.result.no_region import NoRegion
+from elbowroom.result.origin import Day
+from elbowroom.result.region import Region
 from elbowroom.visible import visible, visible_lines
 
 if TYPE_CHECKING:

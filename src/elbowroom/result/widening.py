@@ -12,7 +12,8 @@ import numpy as np
 import pandas as pd
 
 from elbowroom.numerics import Floats
-from elbowroom.result.region import Day, Region
+from elbowroom.result.origin import Day
+from elbowroom.result.region import Region
 from elbowroom.visible import named, visible
 
 OPEN_FROM: Final = 2.0**20  # in units of the scale: an interval that reaches so far beyond the centre is called open

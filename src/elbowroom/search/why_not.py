@@ -30,7 +30,8 @@ from typing import Final, Protocol
 from elbowroom.problem.body import Body
 from elbowroom.problem.parts import Milder, Part, milder, without
 from elbowroom.problem.problem import RecourseProblem
-from elbowroom.result.region import NoRegion, Region
+from elbowroom.result.no_region import NoRegion
+from elbowroom.result.region import Region
 from elbowroom.result.status import Status
 from elbowroom.result.why_not import Nearest, WhyNot
 from elbowroom.search.contract import Clock
