@@ -55,6 +55,7 @@ from elbowroom.present.options import (
     ScaleName,
     Seed,
     SeveralRows,
+    SpaceFile,
     TimeLimit,
     TrustPickle,
     WantedClass,
@@ -148,6 +149,7 @@ def explain(
     quiet: Quiet = False,
     large_table: LargeTable = False,
     reference: Reference = None,
+    space: SpaceFile = None,
     force: Force = False,
     why_not: WhyNone = True,
 ) -> None:
@@ -177,7 +179,7 @@ def explain(
         raise InputError(f"--widen grows the sides of a box; use --room box instead of --room {room.value}")
     space_room = questions.parse_room(room.value, radius or ["0.05"], on.value)
     question = questions.read_question(
-        model, data, row, labels=label, trust_pickle=trust_pickle, large_table=large_table, reference=reference,
+        model, data, row, labels=label, trust_pickle=trust_pickle, large_table=large_table, reference=reference, space_file=space,
         immutable=immutable, increasing=increasing, decreasing=decreasing, integer=integer, one_hot=one_hot, scale=scale.value, bounds=bounds.value,
     )  # fmt: skip
     space_room = with_categories(space_room, categories or [], question.explainer.space)
@@ -221,12 +223,13 @@ def radius(
     as_json: AsJson = False,
     large_table: LargeTable = False,
     reference: Reference = None,
+    space: SpaceFile = None,
 ) -> None:
     """The largest room around a row in which the model keeps its class, or its values in the wanted range."""
     from elbowroom.present import questions
 
     question = questions.read_question(
-        model, data, row, labels=label, trust_pickle=trust_pickle, large_table=large_table, reference=reference, immutable=immutable, integer=integer,
+        model, data, row, labels=label, trust_pickle=trust_pickle, large_table=large_table, reference=reference, space_file=space, immutable=immutable, integer=integer,
         one_hot=one_hot, scale=scale.value, bounds=bounds.value,
     )  # fmt: skip
     wanted = questions.parse_target(question.explainer.model.info, None, None, value_at_least, value_at_most)
@@ -274,6 +277,7 @@ def frontier(
     quiet: Quiet = False,
     large_table: LargeTable = False,
     reference: Reference = None,
+    space: SpaceFile = None,
     force: Force = False,
 ) -> None:
     """What more room costs: the distance of the closest region for every radius. Exit 0: a region for some radius."""
@@ -289,7 +293,7 @@ def frontier(
     sizes = frontier_words.radii_from_text(radii)
     form = None if plot is None else picture_format(plot)
     question = questions.read_question(
-        model, data, row, labels=label, trust_pickle=trust_pickle, large_table=large_table, reference=reference,
+        model, data, row, labels=label, trust_pickle=trust_pickle, large_table=large_table, reference=reference, space_file=space,
         immutable=immutable, increasing=increasing, decreasing=decreasing, integer=integer, one_hot=one_hot, scale=scale.value, bounds=bounds.value,
     )  # fmt: skip
     wanted = questions.parse_target(question.explainer.model.info, target, probability, value_at_least, value_at_most)

@@ -38,6 +38,7 @@ from elbowroom.present.options import (
     Scale,
     ScaleName,
     Seed,
+    SpaceFile,
     TimeLimit,
     TrustPickle,
     WantedClass,
@@ -88,6 +89,7 @@ def menu(
     quiet: Quiet = False,
     large_table: LargeTable = False,
     reference: Reference = None,
+    space: SpaceFile = None,
     force: Force = False,
 ) -> None:
     """The closest region with one change, with two, ... up to the closest of all. Exit 0: there is a region."""
@@ -104,7 +106,7 @@ def menu(
     form = None if plot is None else picture_format(plot)
     asked = questions.parse_room(room.value, radius or ["0.05"], on.value)
     question = questions.read_question(
-        model, data, row, labels=label, trust_pickle=trust_pickle, large_table=large_table, reference=reference,
+        model, data, row, labels=label, trust_pickle=trust_pickle, large_table=large_table, reference=reference, space_file=space,
         immutable=immutable, increasing=increasing, decreasing=decreasing, integer=integer, one_hot=one_hot, scale=scale.value, bounds=bounds.value,
     )  # fmt: skip
     wanted = questions.parse_target(question.explainer.model.info, target, probability, value_at_least, value_at_most)

@@ -82,6 +82,10 @@ Labels = Annotated[
         "--label", help="A column of DATA that is not a feature, or CLASS=NAME: what a class is called; repeat."
     ),
 ]
+SpaceFile = Annotated[
+    Path | None,
+    typer.Option("--space", metavar="FILE", help="What columns mean, in TOML: units, bounds, weights, directions."),
+]
 TimeLimit = Annotated[float, typer.Option("--time-limit", help="Seconds.", min=0.0)]
 AsJson = Annotated[bool, typer.Option("--json", metavar="", help="Print JSON on stdout and nothing else.")]
 Scale = Annotated[

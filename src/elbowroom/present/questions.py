@@ -18,6 +18,7 @@ from elbowroom.models import ModelInfo
 from elbowroom.present.files import feature_columns, load_model_file
 from elbowroom.present.numbers import about, below
 from elbowroom.present.rule_text import parse_rule
+from elbowroom.present.space_file import with_space_file
 from elbowroom.present.tables import load_table
 from elbowroom.present.text import outcome
 from elbowroom.problem import AtMost, Room, Rule, Shape, Space, Target
@@ -69,12 +70,13 @@ def read_question(
     decreasing: Sequence[str] | None = None,
     integer: Sequence[str] | None = None,
     one_hot: Sequence[str] | None = None,
+    space_file: Path | None = None,
 ) -> Question:
     """Both files, and one row of the table; see `read_table`."""
     explainer, asked, model_file = read_table(
         model_path, data_path, trust_pickle=trust_pickle, large_table=large_table, reference=reference, scale=scale,
         bounds=bounds, labels=labels, immutable=immutable, increasing=increasing, decreasing=decreasing,
-        integer=integer, one_hot=one_hot, last_row=row,
+        integer=integer, one_hot=one_hot, last_row=row, space_file=space_file,
     )  # fmt: skip
     return Question(explainer, asked.iloc[[row]], model_file)
 
@@ -95,6 +97,7 @@ def read_table(
     integer: Sequence[str] | None = None,
     one_hot: Sequence[str] | None = None,
     last_row: int = 0,
+    space_file: Path | None = None,
 ) -> tuple[Explainer, pd.DataFrame, str]:
     """Load both files, describe the features and read the model: the explainer, the columns of the model in the whole
     table, and the digest of the model's file. None: the option was not given. Kinds, bounds, scales and categories are
@@ -119,6 +122,7 @@ def read_table(
         scale=scale,
         bounds=bounds,
     )
+    space = with_space_file(space, space_file)
     explainer = Explainer(model, space)
     if called:
         explainer = Explainer(model, space, labels=by_class(called, explainer.model.info))

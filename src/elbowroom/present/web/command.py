@@ -24,6 +24,7 @@ from elbowroom.present.options import (
     OneHot,
     Scale,
     ScaleName,
+    SpaceFile,
     TrustPickle,
 )
 
@@ -49,6 +50,7 @@ def serve(
     scale: Scale = ScaleName.USUAL,
     bounds: Bounds = BoundsName.DATA,
     label: Labels = None,
+    space: SpaceFile = None,
     trust_pickle: TrustPickle = False,
     large_table: LargeTable = False,
 ) -> None:
@@ -65,7 +67,7 @@ def serve(
             raise InputError(f"{name}: there is no file {str(path)!r}")
     setup = Setup(
         model, reference, trust_pickle, large_table, scale.value, bounds.value, tuple(label or ()), tuple(immutable or ()),
-        tuple(increasing or ()), tuple(decreasing or ()), tuple(integer or ()), tuple(one_hot or ()),
+        tuple(increasing or ()), tuple(decreasing or ()), tuple(integer or ()), tuple(one_hot or ()), space,
     )  # fmt: skip
     from elbowroom.present.web.app import create_app
     from elbowroom.present.web.pool import Pool

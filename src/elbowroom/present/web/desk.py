@@ -48,6 +48,7 @@ class Desk:
             setup.model, setup.reference, trust_pickle=setup.trust_pickle, large_table=setup.large_table,
             scale=setup.scale, bounds=setup.bounds, labels=setup.labels, immutable=setup.immutable,
             increasing=setup.increasing, decreasing=setup.decreasing, integer=setup.integer, one_hot=setup.one_hot,
+            space_file=setup.space_file,
         )  # fmt: skip
         self._spaces: dict[str, Explainer] = {}
         self.searching = self.stopped = False

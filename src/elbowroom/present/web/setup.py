@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -22,4 +22,5 @@ class Setup:
     increasing: tuple[str, ...] = ()
     decreasing: tuple[str, ...] = ()
     integer: tuple[str, ...] = ()
-    one_hot: tuple[str, ...] = field(default=())
+    one_hot: tuple[str, ...] = ()
+    space_file: Path | None = None
