@@ -24,7 +24,8 @@ from elbowroom import Region
 from tests.support.hostile import attack
 
 pytest.importorskip("fastapi", reason="pip install 'elbowroom[web]'")
-EVIL = "debt <img src=x onerror=alert(1)>"
+EVIL = "debt \u202e\x1b[2J <img src=x onerror=alert(1)>"
+SEEN = EVIL.replace("\u202e", "\\u202e").replace("\x1b", "\\u001b")
 
 
 @contextmanager
@@ -93,7 +94,7 @@ def test_from_row_to_export(opened: Any, served: tuple[str, Any], tmp_path: Any)
     page, model = opened, served[1]
     assert "model.joblib" in page.locator("#about").inner_text()
     names = page.locator("#columns .name").all_inner_texts()
-    assert names == ["salary", "age", EVIL, "home"] and page.locator("#columns img").count() == 0
+    assert names == ["salary", "age", SEEN, "home"] and page.locator("#columns img").count() == 0
     first = page.locator("#value-0").input_value()
     page.locator("#number").fill("3")
     page.get_by_role("button", name="Load").click()

@@ -7,13 +7,15 @@
   const headers = token ? { "X-Elbowroom-Token": token } : {};
   let about = null, running = null, events = null;
 
+  // What would act on the reader instead of being read (controls, marks of direction, no width) is shown as its escape.
+  const visible = (text) => String(text).replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, (c) => "\\u" + c.codePointAt(0).toString(16).padStart(4, "0"));
   function make(tag, attributes, ...children) {
     const element = document.createElement(tag);
     for (const [name, value] of Object.entries(attributes || {})) {
       if (value === true) element.setAttribute(name, "");
-      else if (value !== false && value !== null) element.setAttribute(name, value);
+      else if (value !== false && value !== null) element.setAttribute(name, name.startsWith("aria-") ? visible(value) : value);
     }
-    element.append(...children);
+    element.append(...children.map((child) => (typeof child === "string" ? visible(child) : child)));
     return element;
   }
   async function ask(path, question) {
@@ -23,7 +25,7 @@
     return told;
   }
   function say(text, bad) {
-    $("progress").textContent = text;
+    $("progress").textContent = visible(text);
     $("progress").className = bad ? "bad" : "";
   }
   const short = (x) => (x === null || x === undefined ? "none yet" : Number(x.toPrecision(5)).toString());
@@ -171,7 +173,7 @@
 
   ask("/space").then((told) => {
     about = told;
-    $("about").textContent = `${told.model}: ${told.source}`;
+    $("about").textContent = visible(`${told.model}: ${told.source}`);
     $("rows").textContent = `of ${told.rows.toLocaleString("en-US")} rows in the reference table`;
     $("columns").append(...told.columns.map(columnBox));
     const other = told.classes.length === 2 ? [make("option", { value: "" }, "the other one")] : [];
@@ -181,5 +183,5 @@
     if (told.first.length) fill(told.first[0]);
     busy(false);
     history();
-  }).catch((error) => { $("about").textContent = error.message; $("about").className = "bad"; });
+  }).catch((error) => { $("about").textContent = visible(error.message); $("about").className = "bad"; });
 })();
