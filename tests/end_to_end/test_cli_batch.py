@@ -138,3 +138,17 @@ def test_answers_that_changed_places_are_refuted(files: Path, tmp_path: Path) ->
         store.keep([replace(second, position=0)])
     code, said = check(files, path)
     assert code == 5 and "about another row" in said and "2 answers hold, 1 are refuted" in said
+
+
+@pytest.mark.parametrize("command", ["batch", "explain"])
+def test_a_space_file_counts_for_every_row(files: Path, tmp_path: Path, command: str) -> None:
+    (tmp_path / "space.toml").write_text("[income]\nimmutable = true\n")
+    out = tmp_path / "answers.csv"
+    code, said = run(
+        files, command, "--rows", "0:6", "--space", tmp_path / "space.toml", "--radius", "0", "--target", "True",
+        "--out" if command == "batch" else "--output", out,
+    )  # fmt: skip
+    assert code == 0, said
+    table, rows = pd.read_csv(out), pd.read_csv(files / "data.csv").head(6)
+    found = table["distance"].notna()
+    assert found.any() and table.loc[found, "income__center"].tolist() == rows.loc[found, "income"].tolist()

@@ -160,7 +160,7 @@ def explain(
             model, data, rows or "", target, probability, value_at_least, value_at_most, radius, room, categories, on, distance,
             immutable, increasing, decreasing, integer, one_hot, at_most, rule, scale, bounds, label, method, time_limit,
             seed=seed, trust_pickle=trust_pickle, out=output, html=html, as_json=as_json, quiet=quiet, large_table=large_table,
-            reference=reference, force=force, each=True,
+            reference=reference, space=space, force=force, each=True,
         )  # fmt: skip
         return
     wanted_files = {"--output": (output, Kind.REGION), "--html": (html, Kind.PAGE), "--proof": (proof, Kind.PROOF)}

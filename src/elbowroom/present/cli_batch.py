@@ -45,6 +45,7 @@ from elbowroom.present.options import (
     Scale,
     ScaleName,
     Seed,
+    SpaceFile,
     TrustPickle,
     WantedClass,
 )
@@ -115,6 +116,7 @@ def batch(
     quiet: Quiet = False,
     large_table: LargeTable = False,
     reference: Reference = None,
+    space: SpaceFile = None,
     force: Force = False,
     each: Annotated[bool, typer.Option("--each", metavar="", help="Also print the sentence of every row.")] = False,
 ) -> None:
@@ -132,7 +134,7 @@ def batch(
     write = written(out)
     _fresh(store, resume)
     explainer, table, _ = questions.read_table(
-        model, data, labels=label, trust_pickle=trust_pickle, large_table=large_table, reference=reference,
+        model, data, labels=label, trust_pickle=trust_pickle, large_table=large_table, reference=reference, space_file=space,
         immutable=immutable, increasing=increasing, decreasing=decreasing, integer=integer, one_hot=one_hot, scale=scale.value, bounds=bounds.value,
     )  # fmt: skip
     wanted = questions.parse_target(explainer.model.info, target, probability, value_at_least, value_at_most)
@@ -191,6 +193,7 @@ def audit(
     quiet: Quiet = False,
     large_table: LargeTable = False,
     reference: Reference = None,
+    space: SpaceFile = None,
     force: Force = False,
 ) -> None:
     """Who has recourse, who is proven to have none, and what it costs, by group."""
@@ -208,7 +211,7 @@ def audit(
     sizes = () if radii is None else radii_from_text(radii)
     _fresh(store, resume)
     explainer, table, _ = questions.read_table(
-        model, data, labels=label, trust_pickle=trust_pickle, large_table=large_table, reference=reference,
+        model, data, labels=label, trust_pickle=trust_pickle, large_table=large_table, reference=reference, space_file=space,
         immutable=immutable, increasing=increasing, decreasing=decreasing, integer=integer, one_hot=one_hot, scale=scale.value, bounds=bounds.value,
     )  # fmt: skip
     wanted = questions.parse_target(explainer.model.info, target, probability, value_at_least, value_at_most)
