@@ -131,6 +131,25 @@ def test_components_of_components_are_refused_by_name() -> None:
         open_model(model)
 
 
+def test_an_imputer_of_none_is_refused_and_one_of_any_gap_is_read() -> None:
+    """Tables hold None or NaN for a missing word; an imputer that knows one of them alone would be handed the other."""
+    words = FULL[["age"]].assign(housing=FULL.housing.astype(object).where(np.arange(N) % 5 > 0, None))
+
+    def pipeline(marker: Any) -> Any:
+        filled = make_pipeline(SimpleImputer(missing_values=marker, strategy="most_frequent"), OneHotEncoder())
+        return make_pipeline(ColumnTransformer([("w", filled, ["housing"]), ("n", "passthrough", ["age"])]), _tree())
+
+    with pytest.raises(
+        UnsupportedModel, match=r"missing_values=None\) fills None and leaves NaN.*missing_values=pd.NA"
+    ):
+        open_model(pipeline(None).fit(words, Y))
+    model, explainer = _quietly(pipeline(pd.NA), words)
+    lacking = words[words.housing.isna() & (model.predict(words) == "no")].iloc[0]
+    region = explainer.explain(lacking, Box(0.01))
+    assert isinstance(region, Region)
+    assert _attacked(model, explainer, region, "yes") > 5
+
+
 DROPPING: dict[str, Callable[[], Any]] = {
     "calibrated": lambda: CalibratedClassifierCV(make_pipeline(_words(StandardScaler()), _logistic()), ensemble=False, cv=2),
     "voting": lambda: VotingClassifier(

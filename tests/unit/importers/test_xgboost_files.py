@@ -204,6 +204,23 @@ def test_categories_that_the_library_does_not_store_whole_are_refused() -> None:
         open_model(model)
 
 
+@pytest.mark.skipif(not STORED, reason="categories are not stored")
+def test_categories_of_small_whole_numbers_are_refused_with_the_cure() -> None:
+    """The library compares the type of the categories, too; int64 is what tables usually hold."""
+    import pandas as pd
+
+    rng = np.random.default_rng(0)
+    grade = pd.Series(rng.integers(1, 5, 200))
+    for kind in ("int8", "int32", "int64"):
+        frame = pd.DataFrame({"x": rng.normal(size=200), "grade": grade.astype(kind).astype("category")})
+        model = xgboost.XGBClassifier(n_estimators=2, enable_categorical=True).fit(frame, (grade > 2).astype(int))
+        if kind == "int64":
+            assert open_model(model).report is not None
+            continue
+        with pytest.raises(UnsupportedModel, match=rf'{kind} numbers.*astype\("int64"\)'):
+            open_model(model)
+
+
 # ---- damaged files by the thousand -----------------------------------------------------------------------------------
 def mutants(folder: Path, kind: str, first: int, count: int) -> dict[str, int]:
     """In a process of its own; dead or hanging, it names the file."""
