@@ -105,10 +105,10 @@ def _plausible() -> str:
 
 def _exact() -> str:
     """Everything against the truth, from ``results/exact.json``."""
-    content = read("exact")
-    if content is None:
+    stored = [content for name in ("exact", "exact-why-not") if (content := read(name)) is not None]
+    if not stored:
         return ""
-    records = content["parts"]
+    records = [record for content in stored for record in content["parts"]]
     heads = list(dict.fromkeys(key for record in records for key in record if key != "wrong"))
     lines = [[str(record.get(key, "")) for key in [*heads, "wrong"]] for record in records]
     return _titled(
@@ -119,7 +119,7 @@ def _exact() -> str:
         "answer: the set that is named blocks, and no proper subset of it does. *refused*: by name, before the search; *within "
         "rounding of a tie*: certified at the true distance, or unknown, with that reason. Every region was attacked.",
         table([*heads, "wrong"], lines),
-        made_by(content),
+        *(made_by(content) for content in stored),
     )
 
 
