@@ -218,21 +218,17 @@ class Several(ABC):
             return []
         problem = self._ask(row, room, target, distance, rules)
         engine, clock, origin = self._ready(chosen, problem), Clock(seconds), self._origin(seed, seconds)
-        kinds = _Kinds(self, problem, engine, clock, seed, origin, on_progress, int(k))
-        if is_separable(problem):
-            found, complete = kinds.by_frozen_features()
-        else:
-            self._ready(
-                chosen, replace(problem, rules=(*problem.rules, _any_kind(problem)))
-            )  # refused before the search
-            found, complete = kinds.by_rules()
+        if not is_separable(problem):  # what later answers ask for is refused before the search
+            self._ready(chosen, replace(problem, rules=(*problem.rules, _any_kind(problem))))
+        kinds = _Kinds(self, problem, engine, clock, seed, origin, on_progress)
+        found, complete = kinds.up_to(int(k))
         if not complete and len(found) < k and (not found or found[-1].distance > 0.0):
             warn(f"{len(found)} of {k} regions were found in time; others may exist. Raise time_limit")
         return found
 
 
-class _Kinds:
-    """Regions that differ in what they change, one after the other."""
+class _Asking:
+    """One question that is asked several times in other words: who answers, by which engine and until when."""
 
     def __init__(
         self,
@@ -243,12 +239,19 @@ class _Kinds:
         seed: int,
         origin: Origin,
         on_progress: OnProgress | None,
-        k: int,
     ) -> None:
         self._explainer, self._problem, self._engine = explainer, problem, engine
         self._clock, self._seed, self._origin, self._on_progress = clock, seed, origin, on_progress
+
+
+class _Kinds(_Asking):
+    """Regions that differ in what they change, one after the other, up to ``k`` of them."""
+
+    def up_to(self, k: int) -> tuple[list[Region], bool]:
+        """The regions, and whether it is proven that there are no more."""
         self._k, self._found, self._last = k, list[Region](), Ending("", 0.0)
         self._former: tuple[NotAll, ...] = ()
+        return self.by_frozen_features() if is_separable(self._problem) else self.by_rules()
 
     def by_frozen_features(self) -> tuple[list[Region], bool]:
         """See `search.diverse`; True if it is proven that there are no more."""
@@ -314,21 +317,8 @@ def _any_kind(problem: RecourseProblem) -> NotAll:
     return NotAll(names_of(problem, frozenset(columns | groups) or frozenset([0])))
 
 
-class _Limited:
+class _Limited(_Asking):
     """The question of a menu with at most so many changes."""
-
-    def __init__(
-        self,
-        explainer: Explainer,
-        problem: RecourseProblem,
-        engine: Engine,
-        clock: Clock,
-        seed: int,
-        origin: Origin,
-        on_progress: OnProgress | None,
-    ) -> None:
-        self._explainer, self._problem, self._engine = explainer, problem, engine
-        self._clock, self._seed, self._origin, self._on_progress = clock, seed, origin, on_progress
 
     def __call__(self, most: int | None, known: Known, seconds: float, enough: float = math.inf) -> Region | NoRegion:
         problem = self._problem
