@@ -344,5 +344,7 @@ CURES: Final = {  # what SQLite says, and what is said instead
     "disk i/o": "the disk failed; every answer that was committed is kept: run the batch again when it works",
     "not a database": "this file is not a store of elbowroom, or it is damaged; choose another name",
     "malformed": "this file is not a store of elbowroom, or it is damaged; choose another name",
+    "could not decode": "the store is damaged (a text in it is none); choose another file and ask again",
+    "constraint": "the store is damaged (a row is in it twice); choose another file and ask again",
     "no such": "the store is damaged (a table or a column is missing); choose another file and ask again",
 }
