@@ -14,11 +14,10 @@ from typing import Any, Final, TypeAlias
 
 from elbowroom_checker.costs import bound_cost, column_cost, group_cost, least_cost, nearest, stays
 from elbowroom_checker.model import Trees
-from elbowroom_checker.question import Box, Question
+from elbowroom_checker.question import Box, Question, walk
 from elbowroom_checker.reading import (
     BIGGEST,
     BITS,
-    MOST_OPEN,
     ONE,
     Budget,
     down,
@@ -311,16 +310,12 @@ def check_centers(
 ) -> dict[str, int]:
     """Numbers of leaves by reason."""
     boxes = _bad_boxes(trees, question, rows, part(file, "bad"), budget)
-    points, tree = listed(part(file, "points"), "points"), listed(part(file, "tree"), "tree")
+    points = listed(part(file, "points"), "points")
     adversaries: dict[tuple[int, int], Outbid] = {}
     borders: dict[tuple[int, bool], int] = {}
     limit = None if bound is None else bound_cost(question, bound)
-    stack, count = [Box(question.lower.copy(), question.upper.copy())], {"cost": 0, "bad box": 0, "outbid": 0}
-    n = len(question.lower)
-    for step in tree:
-        need(0 < len(stack) * n <= MOST_OPEN, "the tree of centres goes on after its end, or is too deep")
-        box = stack.pop()
-        budget.look()
+    root, count, n = Box(question.lower, question.upper), {"cost": 0, "bad box": 0, "outbid": 0}, len(question.lower)
+    for step, box, stack in walk(part(file, "tree"), root, question, "the tree of centres", budget):
         if step == 0 and type(step) is int:
             if question.narrow(box):
                 cost = least_cost(question, box)
@@ -330,10 +325,6 @@ def check_centers(
             bad = boxes[index(step[0], len(boxes), "bad box")]
             need(not question.narrow(box) or meets(question, box, bad), "a room does not meet its bad box")
             count["bad box"] += 1
-        elif isinstance(step, list) and len(step) == 2:
-            f = index(step[0], n, "column of a split")
-            left, right = question.halves(box, f, number(step[1], "value of a split"))
-            stack += (right, left)
         else:
             need(isinstance(step, list) and len(step) > 2, "a step of the tree of centres is of no known kind")
             key = index(step[0], len(rows), "row"), index(step[1], len(points), "point")
@@ -350,7 +341,6 @@ def check_centers(
                     box.low[f], box.high[f] = max(box.low[f], low), min(box.high[f], high)
                 stack.append(box)
             count["outbid"] += 1
-    need(not stack, "the tree of centres ends too early")
     return count
 
 

@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from elbowroom_checker.costs import bound_cost, least_cost, nearest, stays
 from elbowroom_checker.model import Linear, Model
-from elbowroom_checker.question import Box, Question
-from elbowroom_checker.reading import MOST_OPEN, Budget, index, listed, need, not_negative, number, numbers, part
+from elbowroom_checker.question import Box, Question, walk
+from elbowroom_checker.reading import Budget, need, not_negative, numbers, part
 from elbowroom_checker.rows import Target, logistic_threshold
 
 ROUNDING: Final = Fraction(1, 2**51)  # of a shifted value, with something to spare
@@ -103,17 +103,9 @@ def check_linear_centers(
     rows: list[LinearRow], question: Question, file: Any, bound: float | None, budget: Budget
 ) -> str:
     """A list of splits [column, value], and of leaves: 0 (the cost is at least the bound) or weak duality."""
-    stack, limits = [Box(question.lower.copy(), question.upper.copy())], Box(question.lower, question.upper)
+    limits, count = Box(question.lower, question.upper), 0
     need(all(_in_range(row, limits) for row in rows), "the original's numbers may leave their range within the limits")
-    steps, count, n = part(file, "tree"), 0, len(question.lower)
-    for step in listed(steps, "tree"):
-        need(0 < len(stack) * n <= MOST_OPEN, "the tree of centres goes on after its end, or is too deep")
-        box = stack.pop()
-        budget.look()
-        if isinstance(step, list) and len(step) == 2:
-            left, right = question.halves(box, index(step[0], n, "column"), number(step[1], "value of a split"))
-            stack += (right, left)
-            continue
+    for step, box, _ in walk(part(file, "tree"), limits, question, "the tree of centres", budget):
         count += 1
         if not question.narrow(box):
             continue
@@ -125,7 +117,6 @@ def check_linear_centers(
         need(
             value > 0 if bound is None else value >= Fraction(bound), "the multipliers of a leaf do not reach the bound"
         )
-    need(not stack, "the tree of centres ends too early")
     return f"weak duality in {count} box{'' if count == 1 else 'es'} of centres"
 
 

@@ -6,12 +6,15 @@ A column without a limit is limited by the largest floats. In a group exactly on
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
 from elbowroom_checker.model import Model
 from elbowroom_checker.reading import (
     BIGGEST,
+    MOST_OPEN,
+    Budget,
     down,
     flag,
     index,
@@ -182,3 +185,20 @@ def _rounded(at: int) -> float:
         return at / 2**1074
     except OverflowError:
         return math.copysign(BIGGEST, at)
+
+
+def walk(steps: Any, root: Box, question: Question, what: str, budget: Budget) -> Iterator[tuple[Any, Box, list[Box]]]:
+    """The leaves of a list of steps with their boxes, and the boxes that wait. A split [column, value] stands before its left
+    and then its right part."""
+    stack, n = [root.copy()], len(root.low)
+    for step in listed(steps, what):
+        need(0 < len(stack) * n <= MOST_OPEN, f"{what} goes on after its end, or is too deep")
+        budget.look()
+        box = stack.pop()
+        if isinstance(step, list) and len(step) == 2:
+            f = index(step[0], n, "column of a split")
+            left, right = question.halves(box, f, number(step[1], "value of a split"))
+            stack += (right, left)
+        else:
+            yield step, box, stack
+    need(not stack, f"{what} ends too early")

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from elbowroom_checker.model import Trees
-from elbowroom_checker.question import Box, Question
-from elbowroom_checker.reading import MOST_OPEN, Budget, floor, index, listed, need, number, units
+from elbowroom_checker.question import Box, Question, walk
+from elbowroom_checker.reading import Budget, floor, need, units
 from elbowroom_checker.rows import Row
 
 
@@ -109,19 +109,12 @@ def check_tree_of_boxes(
 ) -> int:
     """A list of splits [column, value] and leaves 0, each split before its left and then its right part: every leaf is good,
     empty, or outside the ball or diamond. The number of leaves."""
-    stack, leaves = [region.copy()], 0
-    for step in listed(steps, "a validity proof"):
-        need(0 < len(stack) * len(center) <= MOST_OPEN, "a validity proof goes on after its end, or is too deep")
-        box = stack.pop()
-        budget.look()
-        if step == 0 and type(step) is int:
-            leaves += 1
-            holds = not question.narrow(box) or is_good(trees, question, row, box)
-            need(holds or is_outside(question, region, center, box), f"leaf {leaves} of a validity proof does not hold")
-            continue
-        need(isinstance(step, list) and len(step) == 2, "a split is not [column, value]")
-        f = index(step[0], len(box.low), "column of a split")
-        left, right = question.halves(box, f, number(step[1], "value of a split"))
-        stack += (right, left)
-    need(not stack, "a validity proof ends too early")
+    leaves = 0
+    for step, box, _ in walk(steps, region, question, "a validity proof", budget):
+        leaves += 1
+        holds = not question.narrow(box) or is_good(trees, question, row, box)
+        need(
+            step == 0 and (holds or is_outside(question, region, center, box)),
+            f"leaf {leaves} of a validity proof does not hold",
+        )
     return leaves

@@ -139,7 +139,7 @@ def _asked(model: Model, question: Question) -> list[str]:
 def _assumptions(model: Model) -> list[str]:
     said = [
         "ASSUMED: the model file states what the model does (elbowroom replays it against the model when it reads it).",
-        "ASSUMED: inputs are float64 numbers, whole and one-hot where the file says so, within its limits.",
+        "ASSUMED: inputs are finite float64 numbers, whole and one-hot where the file says so, within its limits.",
     ]
     if isinstance(model.parts, Trees):
         precision = "float32" if model.parts.single else "float64"
