@@ -99,7 +99,7 @@ def try_to_outbid(
 
 def test_good_centers_are_not_ruled_out() -> None:
     tried = kept = met = 0
-    for seed in range(200):
+    for seed in range(120):
         rng = np.random.default_rng(seed)
         problem = random_question(rng)
         if problem.trouble is not None:
@@ -121,4 +121,4 @@ def test_good_centers_are_not_ruled_out() -> None:
                     met += 1
                     point = Box(center.tolist(), center.tolist())
                     assert not meets(question, point, bad), f"the room of {center} is good and meets {bad}"
-    assert kept > 30 and tried > 500 and met > 50, (kept, tried, met)
+    assert kept > 20 and tried > 300 and met > 30, (kept, tried, met)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -83,8 +84,8 @@ def campaign(seeds: range, tries: int) -> dict[str, int]:
 
 
 def test_damaged_proofs() -> None:
-    refused = campaign(range(40), 8)
-    assert all(count > 20 for count in refused.values()), refused
+    refused = campaign(range(24), 6)
+    assert all(count > 10 for count in refused.values()), refused
 
 
 @pytest.mark.long
@@ -105,7 +106,7 @@ def test_damaged_proofs_of_linear_models() -> None:
         region = explainer.explain(X[0], room=room, proof=True)
         assert isinstance(region, Region) and region.proof is not None
         for kind in ("validity", "optimality", "region", "question"):
-            for _ in range(60):
+            for _ in range(30):
                 document = damaged(rng, region.proof.document, (kind,))
                 try:
                     said = check(packed(document), file, seconds=20.0)
@@ -113,7 +114,7 @@ def test_damaged_proofs_of_linear_models() -> None:
                     refused += 1
                     continue
                 assert kind == "question" or said.bound is None or said.bound <= region.distance
-    assert refused > 400
+    assert refused > 180
 
 
 # ---- seeded bugs of whoever writes proofs ------------------------------------------------------------------------------
@@ -128,8 +129,9 @@ LIES: dict[str, list[tuple[str, Any]]] = {
 }
 
 
+@cache
 def honest() -> list[Proven]:
-    return [each for each in map(random_proven, range(80)) if each.body is not None and each.distance > 0.0]
+    return [each for each in map(random_proven, range(50)) if each.body is not None and each.distance > 0.0]
 
 
 @pytest.mark.parametrize("name", LIES)
@@ -154,7 +156,7 @@ def test_a_false_region_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """The room around the row itself, which is not good, as a writer states it that needs no split."""
     answers = [each for each in honest() if each.problem.admissible(each.problem.factual)]
     monkeypatch.setattr("elbowroom.proof.validity._split", lambda *_: None)
-    assert len(answers) > 5
+    assert len(answers) > 3
     for found in answers:
         false = found.problem.body(found.problem.factual)
         proof = Prover(found.problem.model).prove(found.problem, false, found.lower_bound, 20.0)

@@ -35,7 +35,7 @@ def has_outcome(problem: RecourseProblem, rows: np.ndarray) -> np.ndarray:
 def test_random_questions() -> None:
     """Every region has its half; most bounds have theirs, and none is above the true distance."""
     written: Counter[str] = Counter()
-    for seed in range(90):
+    for seed in range(60):
         problem = random_problem(seed)
         engine = LinearEngine()
         if engine.refuses(problem) is not None:
@@ -55,7 +55,7 @@ def test_random_questions() -> None:
             assert said.bound <= attempt.referee.distance
         if body is not None:
             attack(lambda rows, asked=problem: has_outcome(asked, rows), body, True)
-    assert written["complete"] > 30, written
+    assert written["complete"] > 20, written
 
 
 def some_leaf(rng: np.random.Generator, problem: RecourseProblem, question: Question, n_rows: int) -> dict[str, object]:
@@ -85,7 +85,7 @@ def some_leaf(rng: np.random.Generator, problem: RecourseProblem, question: Ques
 
 def test_good_centers_are_not_ruled_out() -> None:
     tried = 0
-    for seed in range(300, 400):
+    for seed in range(300, 350):
         problem = random_problem(seed)
         if LinearEngine().refuses(problem) is not None or problem.trouble is not None:
             continue
@@ -118,4 +118,4 @@ def test_good_centers_are_not_ruled_out() -> None:
                 continue
             tried += 1
             assert value <= distance * (1.0 + 1e-12), f"seed {seed}: {center} costs {distance}, not {float(value)}"
-    assert tried > 800, tried
+    assert tried > 350, tried
