@@ -55,6 +55,9 @@ def test_broken_files(text: bytes, why: str, found: Proven) -> None:
 
 def test_files_that_are_too_large(found: Proven) -> None:
     refused(b" " * (MOST_BYTES + 1), found.model_file, "larger than")
+    refused(b'{"format":[' + b"[]," * 3_000_000 + b"0]}", found.model_file, "too large")
+    refused(b'{"format":[' + b'{"a":1},' * 1_000_000 + b"0]}", found.model_file, "too large")
+    refused(found.proof.text.encode(), b"[" * 4_000_000, "too large")
 
 
 def test_every_missing_part_is_named(found: Proven) -> None:
