@@ -16,6 +16,7 @@ from benchmarks.paper import summary
 from benchmarks.published import LIMIT_SECONDS, paper_cells, rows
 from benchmarks.report.control import control_section
 from benchmarks.report.people import people_section
+from benchmarks.report.scale import scale_section
 from benchmarks.report.sources import instances, made_by, read
 from benchmarks.report.words import number, pair, share, stops, table
 from benchmarks.statistics import SOLVED, CellStatistics, by_cell
@@ -34,6 +35,7 @@ def results_page(figures: Sequence[str]) -> str:
         _audit(),
         control_section(),
         people_section(),
+        scale_section(),
         *_figures(figures),
         _others(),
     ]

@@ -106,13 +106,14 @@ class Simplices:
     def run(self, nodes: int) -> bool:
         """So many more simplices; True if all that is closer than the best is done."""
         until = self.nodes + nodes
-        while self._todo:
-            self._evaluate_all()
+        while self._todo or self._heap:
+            if self._todo:
+                self._evaluate_all()
             best = min(self.cutoff, self.search.best_distance)
             self.bound = max(self.bound, min(self._heap[0][0] if self._heap else np.inf, best))
             self.search.prove(self.bound * (1.0 - 1e-9))
             if not self._heap or self.bound >= best * (1.0 - 0.5 * TOLERANCES.continuous_gap):
-                self._todo = []
+                self._todo, self._heap = [], []
                 return True
             if self.search.clock.expired or self._numbers * len(self._heap) > _MOST_NUMBERS:
                 return False

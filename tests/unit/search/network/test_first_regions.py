@@ -108,3 +108,12 @@ def test_nearest_answers_are_below_every_point(seed: int) -> None:
     fits_in = (theta @ F >= 0.0) & (((points >= low) & (points <= high)).all(axis=1) if seed % 2 else True)
     assert (theta[fits_in] @ distance >= value - 1e-9).all()
     assert 0 <= a <= n and 0 <= b <= n and 0.0 <= share <= 1.0
+
+
+def test_simplices_that_were_stopped_are_not_done() -> None:
+    """The time is over with simplices left: asked again, they do not say that all is proven."""
+    search = begun(0, 3, (5, 5), None)
+    simplices = Simplices(search, FirstRegions(search), 5.0)
+    search.clock.deadline = search.clock.start
+    assert [simplices.run(50), simplices.run(50)] == [False, False]
+    assert simplices.bound < 5.0
