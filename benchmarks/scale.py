@@ -75,13 +75,14 @@ def run_scale(
     kept = Lines(lines or record.RESULTS / "scale.jsonl")
     if not resume:
         kept.clear()
-    done = {_key(r): r for r in kept.read()}
+    done, asked = {_key(r): r for r in kept.read()}, list[tuple[Any, ...]]()
     with tempfile.TemporaryDirectory() as folder:
         for recipe in only or RECIPES:
             for seed in range(seeds):
                 path = Path(folder) / f"{recipe}-{seed}.pkl"
                 for side in SIDES:
                     keys = [(side, recipe, seed, row, radius, limit) for row in range(rows) for radius in wanted]
+                    asked += keys
                     if all(key in done for key in keys):
                         continue
                     if not path.exists():
@@ -90,7 +91,7 @@ def run_scale(
                         done[_key(r)] = r
                         kept.append(r)
                 path.unlink(missing_ok=True)
-    return list(done.values())
+    return [done[key] for key in asked if key in done]
 
 
 def _key(r: dict[str, Any]) -> tuple[Any, ...]:

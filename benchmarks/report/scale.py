@@ -33,10 +33,11 @@ def _trees() -> str:
     return "\n\n".join(
         [
             "Large ensembles of trees, boxes of radius 0 and 0.02. *before*: the search in cells alone; *after*: the product. A question "
-            "without a region has a gap of 100 %.",
+            "without a region has a gap of 100 %. Seconds are those of the processor, limits included; memory is what reading and "
+            "asking add to the fitted model.",
             table(heads, rows, left=2),
-            f"Of {found['pairs']} questions {found['farther']} are answered farther away than before, {found['lower_bounds']} have a lower "
-            f"bound; {found['false_points']} false points. {made_by(content)}",
+            f"Of {found['pairs']} questions {found['farther']} are answered farther away than before, {found['lower_bounds']} with a "
+            f"weaker bound; {found['false_points']} false points. {made_by(content)}",
         ]
     )
 
