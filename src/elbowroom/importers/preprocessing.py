@@ -129,9 +129,7 @@ class Preprocessing:
 
     def _by_bin(self, variable: int) -> Floats:
         if variable not in self._bin_rows:
-            cuts = next(
-                c for c, v in zip(self.trace.bins, self.trace.variable, strict=True) if v == variable and c is not None
-            )
+            cuts = self.trace.bins_of(variable, self.inputs.columns[variable].name)
             inside = np.append(cuts, next_up(cuts[-1]) if cuts.size else self.neutral[self.inputs.starts[variable]])
             rows = np.broadcast_to(self.neutral, (inside.size, self.width)).copy()
             rows[:, self.inputs.starts[variable]] = inside

@@ -23,6 +23,7 @@ from elbowroom.importers.inputs import Inputs
 from elbowroom.importers.midway import Midway
 from elbowroom.models.linear import Affine
 from elbowroom.numerics import TINY, Floats, Ints, gamma
+from elbowroom.visible import named
 
 SEVERAL = -1  # the variable of a mixed column
 
@@ -71,6 +72,16 @@ class Trace:
     @property
     def width(self) -> int:
         return len(self.way)
+
+    def bins_of(self, variable: int, name: str) -> Floats:
+        """The bins of one raw number; a number that several steps bin in different ways is refused."""
+        found = [c for c, v in zip(self.bins, self.variable, strict=True) if v == variable and c is not None]
+        if any(not np.array_equal(cuts, found[0]) for cuts in found):
+            raise UnsupportedModel(
+                f"column {named(name)} is binned in two different ways at once, which cannot be read exactly; use one "
+                "KBinsDiscretizer for it, or give the second one a copy of the column"
+            )
+        return found[0]
 
     def take(self, columns: Ints) -> Trace:
         return Trace(

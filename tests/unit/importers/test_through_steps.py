@@ -25,7 +25,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from elbowroom import Box, Explainer, Region, Target, UnsupportedModel
-from elbowroom.importers import open_model
+from elbowroom.importers import open_model, read_model
 from tests.support.hostile import attack
 
 rng = np.random.default_rng(3)
@@ -181,3 +181,12 @@ def test_a_regressor_inside_drops_words() -> None:
     region = explainer.explain(row, Box(0.01), target=Target(at_least=least))
     assert isinstance(region, Region)
     assert _attacked(model, explainer, region, True, lambda told: told >= least) > 20
+
+
+@pytest.mark.parametrize("model", [RandomForestClassifier(5, random_state=0), LogisticRegression()])
+def test_two_ways_to_bin_one_column_are_refused_by_name(model: Any) -> None:
+    x = pd.DataFrame(np.random.default_rng(0).normal(size=(200, 2)), columns=["age", "debt"])
+    bins = FeatureUnion([(str(k), KBinsDiscretizer(k, encode="onehot-dense")) for k in (4, 7)])
+    fitted = make_pipeline(bins, model).fit(x, x["age"] > 0)
+    with pytest.raises(UnsupportedModel, match="is binned in two different ways at once.*use one KBinsDiscretizer"):
+        read_model(fitted)
