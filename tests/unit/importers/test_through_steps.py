@@ -188,5 +188,5 @@ def test_two_ways_to_bin_one_column_are_refused_by_name(model: Any) -> None:
     x = pd.DataFrame(np.random.default_rng(0).normal(size=(200, 2)), columns=["age", "debt"])
     bins = FeatureUnion([(str(k), KBinsDiscretizer(k, encode="onehot-dense")) for k in (4, 7)])
     fitted = make_pipeline(bins, model).fit(x, x["age"] > 0)
-    with pytest.raises(UnsupportedModel, match="is binned in two different ways at once.*use one KBinsDiscretizer"):
+    with pytest.raises(UnsupportedModel, match=r"is binned in two different ways at once.*use one KBinsDiscretizer"):
         read_model(fitted)
