@@ -128,6 +128,8 @@ class Store:
             raise InputError(f"{self._where}: {cure}") from None
         except InputError:
             raise
+        except PermissionError:
+            raise InputError(f"{self._where}: {CURES['unable to open']}") from None
         except (ValueError, TypeError, KeyError, OverflowError) as error:  # a value of another kind than was written
             raise self.damaged(f"{type(error).__name__}: {error}") from None
 

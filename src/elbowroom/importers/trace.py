@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,10 @@ class Way(IntEnum):
     LOOKED = 2
     MIXED = 3
     BINNED = 4
+
+
+def _picked(pick: Callable[[Any, Ints], Any], columns: Ints, table: Any) -> Any:
+    return pick(table, columns)
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +98,7 @@ class Trace:
 
     def chosen(self, columns: Ints, pick: Callable[[Any, Ints], Any]) -> Trace:
         """Some columns, and tables of them."""
-        midway = None if self.midway is None else self.midway.behind(lambda table: pick(table, columns))
+        midway = None if self.midway is None else self.midway.behind(partial(_picked, pick, columns))
         return replace(self.take(columns), midway=midway)
 
     @property

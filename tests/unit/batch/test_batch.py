@@ -215,7 +215,7 @@ def test_hard_rows_get_an_answer_before_any_gets_a_proof() -> None:
 
     slow = object.__new__(Slow)
     slow.__dict__.update(explainer.__dict__)
-    batch = slow.explain_many(rejected.head(6), Box(0.02), total_limit=0.6, time_limit=0.5)
+    batch = slow.explain_many(rejected.head(6), Box(0.02), total_limit=20.0, time_limit=19.0)
     assert batch.is_complete and not batch.interrupted
     assert [label for label, _ in asked[:6]] == list(rejected.index[:6])
     first = dict(asked[:6])

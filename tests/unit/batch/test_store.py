@@ -240,20 +240,28 @@ def test_two_runs_at_the_same_time(tmp_path: Path) -> None:
 def test_a_folder_that_may_not_be_written(tmp_path: Path) -> None:
     explainer, rejected = portfolio()
     explainer.explain_many(rejected.head(1), Box(0.02), store=tmp_path / "runs.db")._store.close()
-    for folder in (tmp_path, tmp_path.parent, tmp_path.parent.parent):
-        folder.chmod(0o555)
-    nobody = 65534 if os.geteuid() == 0 else os.geteuid()
+    root, nobody = os.geteuid() == 0, 65534
+    above = [folder for folder in tmp_path.parents if root and folder.stat().st_mode & 0o777 == 0o700]
     try:
-        os.seteuid(nobody)
+        if root:
+            os.seteuid(nobody)
+            with pytest.raises(InputError, match=r"new\.db: .*folder that you may write to"):  # nor looked into
+                Store(tmp_path / "new.db")
+            os.seteuid(0)
+        for folder in above:
+            folder.chmod(0o755)
+        tmp_path.chmod(0o555)
+        if root:
+            os.seteuid(nobody)
         with pytest.raises(InputError, match=r"new\.db: .*folder that you may write to"):
             Store(tmp_path / "new.db")
         with pytest.raises(InputError, match=r"runs\.db: .*may not be written"):
             explainer.explain_many(rejected.head(1), Box(0.02), store=tmp_path / "runs.db")
         assert len(BatchResult.from_store(tmp_path / "runs.db").frame) == 1
     finally:
-        if nobody == 65534:
+        if root:
             os.seteuid(0)
-        for folder in (tmp_path.parent.parent, tmp_path.parent, tmp_path):
+        for folder in (*above, tmp_path):
             folder.chmod(0o700)
 
 
