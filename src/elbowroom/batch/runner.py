@@ -124,9 +124,9 @@ class Run:
             if not open_rows:
                 return
             unknown = [p for p in open_rows if self.known[p][0] == "UNKNOWN"]
-            open_rows = unknown or open_rows
+            open_rows = sorted(unknown or open_rows, key=lambda p: self.known[p][1])  # who had least comes first
             share = min(self._left * self._workers / len(open_rows), most)
-            shortest = min(self.known[p][1] for p in open_rows)
+            shortest = self.known[open_rows[0]][1]
             longer = min(max(MORE * shortest, LEAST), most, self._left)
             if unknown:  # a first answer for them comes before any proof, but some may have none to be found
                 share = min(share, longer)
@@ -135,6 +135,7 @@ class Run:
                 open_rows = open_rows[: max(1, int(self._left * self._workers / max(share, LEAST)))]
             if share <= shortest:
                 return  # the limit of a row, or the end of the batch, allows no more than they had
+            open_rows = [p for p in open_rows if self.known[p][1] < share]  # the others would be asked in vain
             self._answer(open_rows, partial(_always, self.question.within(share)))
 
     @cached_property
