@@ -23,7 +23,7 @@ from elbowroom.search.some_columns import rules_with_some_columns
 from elbowroom.search.trees.by_shape import search_of
 from elbowroom.search.trees.first.size import is_large
 from elbowroom.search.trees.memory import TreeMemory
-from elbowroom.search.trees.question.pairs import ties_of
+from elbowroom.search.trees.question.pairs import TooManyPositionsError, ties_of
 
 if TYPE_CHECKING:
     from elbowroom.search.trees.large import Standing
@@ -79,6 +79,12 @@ class TreeEngine:
         """First among all centres that may be good, so that bounds and proofs hold for all of them. Where the nearest one
         that is left is within rounding of a tie, the judge accepts none there: the search goes on among those that can be
         proven, and the bound stays where it is."""
+        try:
+            return self._searched(problem, referee, clock, seed)
+        except TooManyPositionsError:
+            return Ending("trees", 0.0, "the rules tie columns together in more ways than are searched")
+
+    def _searched(self, problem: RecourseProblem, referee: Referee, clock: Clock, seed: int) -> Ending:
         prove = self._way(problem, referee, clock, seed)
         ending = prove(True)
         near = ending.lower_bound

@@ -3,7 +3,8 @@
 Between two cuts nothing about the rooms changes, so the closest centre under rows is a corner of a polyhedron whose sides
 are rows, limits of columns and bends of the cost. Where rows form a forest over the columns, every tree of tight rows has a
 column at a limit or bend of its own, and the others follow from it along tight rows. So the positions of a column are its
-own edges (from both sides of every cut), and the edges of the columns it is tied to, carried over along the rows.
+own edges (from both sides of every cut), and the edges of the columns it is tied to, carried over along the rows. Two rows of
+the same columns that are not parallel may both be tight: where they cross counts as an edge of either column.
 
 A row then forbids positions like a clause: beyond some position of one column and some position of the other, all centres
 break it.
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import combinations
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -27,6 +29,10 @@ if TYPE_CHECKING:
 
 MOST_TIED: Final = 5  # columns of one tree of rows
 MOST_POSITIONS: Final = 20_000  # of one column
+
+
+class TooManyPositionsError(Exception):
+    """Rows carry more positions to a column than are searched; leaving some out would make bounds false."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +72,7 @@ def ties_of(problem: RecourseProblem) -> tuple[Tie, ...] | None:
             f = parent[f]
         return f
 
-    edges: set[tuple[int, int]] = set()
+    edges: dict[tuple[int, int], Floats] = {}
     for row in problem.conditions.rows:
         free = np.flatnonzero((row.coefficients != 0.0) & (first < last))
         if free.size > 2 or bool((problem.space.group_of[free] >= 0).any()):
@@ -79,11 +85,17 @@ def ties_of(problem: RecourseProblem) -> tuple[Tie, ...] | None:
             if (i, j) not in edges:
                 if root(i) == root(j):
                     return None
-                edges.add((i, j))
                 parent[root(i)] = root(j)
+            elif whole.any() and not _parallel(edges[i, j], row.coefficients[free]):
+                return None  # the closest whole numbers need not be next to where they cross
+            edges.setdefault((i, j), row.coefficients[free])
         found += _sides(row, free, first)
     trees = [root(f) for f in parent]
     return None if max(map(trees.count, set(trees))) > MOST_TIED else tuple(found)
+
+
+def _parallel(a: Floats, b: Floats) -> bool:
+    return bool(a[0] * b[1] == a[1] * b[0])
 
 
 def _sides(row: Row, free: Ints, fixed: Floats) -> list[Tie]:
@@ -123,17 +135,60 @@ def tied_positions(
             edge = np.array([(tie.most - tie.rest) / tie.first])
             found[tie.i] |= _inside(edge, first[tie.i], last[tie.i], bool(whole[tie.i]))
     pairs = [tie for tie in ties if tie.i != tie.j]
-    for _ in range(2 * MOST_TIED if any(whole[f] for f in found) else MOST_TIED):
+    for one, other in combinations(pairs, 2):
+        if (one.i, one.j) == (other.i, other.j):
+            for f, edge in zip((one.i, one.j), _crossing(one, other), strict=True):
+                found[f] |= _inside(edge, first[f], last[f], bool(whole[f]))
+    spread = _rounded if any(whole[f] for f in found) else _along
+    return {f: np.array(sorted(values)) for f, values in spread(pairs, found, problem).items()}
+
+
+def _crossing(one: Tie, other: Tie) -> tuple[Floats, Floats]:
+    """Where both are tight, by Cramer's rule; nowhere if they are parallel."""
+    area = one.first * other.second - one.second * other.first
+    if area == 0.0:
+        return np.zeros(0), np.zeros(0)
+    c, d = one.most - one.rest, other.most - other.rest
+    x, y = c * other.second - one.second * d, one.first * d - c * other.first
+    return np.array([x / area]), np.array([y / area])
+
+
+def _along(pairs: list[Tie], own: dict[int, set[float]], problem: RecourseProblem) -> dict[int, set[float]]:
+    """Every edge carried over along the only way from its column to each other one, by each row of two columns on that way."""
+    first, last = problem.centers
+
+    def reached(g: int, behind: int) -> set[float]:
+        values = set(own[g])
+        for f in {tie.i + tie.j - g for tie in pairs if g in (tie.i, tie.j)} - {behind}:
+            from_there = np.array(sorted(reached(f, g)))
+            for tie in pairs:
+                if {tie.i, tie.j} == {f, g}:
+                    values |= _inside(tie.carried(f, from_there), first[g], last[g], False)
+        return _few_enough(values)
+
+    return {g: reached(g, -1) for g in own}
+
+
+def _rounded(pairs: list[Tie], own: dict[int, set[float]], problem: RecourseProblem) -> dict[int, set[float]]:
+    """Whole numbers are rounded on the way, and what is rounded is an edge again: to and fro, until nothing is new."""
+    (first, last), whole = problem.centers, problem.space.whole_center
+    found = {f: set(values) for f, values in own.items()}
+    for _ in range(2 * MOST_TIED):
         grown = False
         for tie in pairs:
             for f, g in ((tie.i, tie.j), (tie.j, tie.i)):
                 more = _inside(tie.carried(f, np.array(sorted(found[f]))), first[g], last[g], bool(whole[g])) - found[g]
-                if more and len(found[g]) < MOST_POSITIONS:
-                    found[g] |= more
-                    grown = True
+                found[g] = _few_enough(found[g] | more)
+                grown |= bool(more)
         if not grown:
             break
-    return {f: np.array(sorted(values)) for f, values in found.items()}
+    return found
+
+
+def _few_enough(values: set[float]) -> set[float]:
+    if len(values) > MOST_POSITIONS:
+        raise TooManyPositionsError
+    return values
 
 
 def _inside(values: Floats, low: float, high: float, whole: bool) -> set[float]:
