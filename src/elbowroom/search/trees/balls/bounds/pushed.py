@@ -55,15 +55,15 @@ def _price_cells(geometry: Geometry, node: Node, base: float, load: Floats, insi
         for c in range(first, final + 1):
             if c == v:
                 continue
+            part = max(0.0, 1.0 - load[2 * d + (1 if c > v else 0)])
             if geometry.rate[d] == 0.0:
                 price = geometry.category_price[d] if node.unpaid[d] == 1 else 0.0
-                cells.cost[at + c] = price if geometry.norm == NORM.LARGEST else price / 2.0
+                cells.cost[at + c] = price if geometry.norm == NORM.LARGEST else price / 2.0 * part
                 continue
             length = _push(geometry, inside, node.x[d], d, c) * geometry.rate[d]
             if geometry.norm == NORM.LARGEST:
                 cells.cost[at + c] = spent + length
             else:
-                part = max(0.0, 1.0 - load[2 * d + (1 if c > v else 0)])
                 cells.cost[at + c] = move_cost(geometry.norm, node.paid[d], length, base) * part
 
 
