@@ -26,18 +26,14 @@ def check(
     ] = None,
     any_model: Annotated[
         bool,
-        typer.Option(
-            "--any-model", metavar="", help="Accept a model other than the certified one (for example retrained)."
-        ),
+        typer.Option("--any-model", help="Accept a model other than the certified one (for example retrained)."),
     ] = False,
     time_limit: TimeLimit = 60.0,
     trust_pickle: TrustPickle = False,
     as_json: AsJson = False,
     no_cache: Annotated[
         bool,
-        typer.Option(
-            "--no-cache", metavar="", help="Judge without compiled code: slower, but nothing kept on disk is run."
-        ),
+        typer.Option("--no-cache", help="Judge without compiled code: slower, but nothing kept on disk is run."),
     ] = False,
 ) -> None:
     """Prove a saved region, or every answer of a store, again, from scratch. Exit 0: it holds; 5: it does not (refuted, or another model); 4: undecided;

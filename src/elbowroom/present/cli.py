@@ -17,6 +17,7 @@ from elbowroom.present import cli_batch, screen, sink
 from elbowroom.present.check_command import check
 from elbowroom.present.endings import Exit
 from elbowroom.present.guard import code_of, guarded
+from elbowroom.present.help import PlainGroup
 from elbowroom.present.menu_command import menu
 from elbowroom.present.options import (
     AsJson,
@@ -26,6 +27,7 @@ from elbowroom.present.options import (
     Closest,
     DataFile,
     Decreasing,
+    Flat,
     Force,
     Immutable,
     Increasing,
@@ -62,13 +64,14 @@ from elbowroom.present.options import (
     WhyNone,
     Widen,
 )
-from elbowroom.present.outputs import Kind, outputs
+from elbowroom.present.outputs import Kind, outputs, tell_written
 from elbowroom.present.web.command import serve
 from elbowroom.version import __version__
 
 app = typer.Typer(
     name="elbowroom",
     help="Regions of counterfactual explanations: closest, and proven valid at every point.",
+    cls=PlainGroup,
     epilog="Exit codes: 0 region, 1 machine failure, 2 bad input, 3 none exists, 4 unknown, 5 a checked claim is refuted, 6 not checked, 130 interrupted.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -85,9 +88,7 @@ def _version(wanted: bool) -> None:
 def top(
     version: Annotated[
         bool,
-        typer.Option(
-            "--version", "-V", callback=_version, is_eager=True, metavar="", help="Print the version and exit."
-        ),
+        typer.Option("--version", "-V", callback=_version, is_eager=True, help="Print the version and exit."),
     ] = False,
 ) -> None:
     """Regions of counterfactual explanations: closest, and proven valid at every point."""
@@ -142,6 +143,7 @@ def explain(
     seed: Seed = 0,
     trust_pickle: TrustPickle = False,
     as_json: AsJson = False,
+    flat: Flat = False,
     html: Annotated[Path | None, typer.Option("--html", help="Write the answer as one HTML page.")] = None,
     output: Annotated[Path | None, typer.Option("--output", help="Write the answer as JSON, for check.")] = None,
     proof: ProofFile = None,
@@ -154,7 +156,8 @@ def explain(
     why_not: WhyNone = True,
 ) -> None:
     """The closest region in which the model predicts another class, or wanted values; for several rows with --rows."""
-    cli_batch.check_rows(row, rows, single=widen or prefer_few is not None or proof is not None)
+    as_json = as_json or flat
+    cli_batch.check_rows(row, rows, single=widen or prefer_few is not None or proof is not None or flat)
     if row is None:
         cli_batch.batch(
             model, data, rows or "", target, probability, value_at_least, value_at_most, radius, room, categories, on, distance,
@@ -164,15 +167,11 @@ def explain(
         )  # fmt: skip
         return
     wanted_files = {"--output": (output, Kind.REGION), "--html": (html, Kind.PAGE), "--proof": (proof, Kind.PROOF)}
-    files = outputs(
-        {**wanted_files, "--proof-model": (proof_model, Kind.MODEL_FILE)},
-        {"MODEL": model, "DATA": data} | ({} if reference is None else {"--reference": reference}),
-        force,
-    )
+    wanted_files["--proof-model"] = (proof_model, Kind.MODEL_FILE)
+    files = outputs(wanted_files, {"MODEL": model, "DATA": data, "--reference": reference}, force)
     from elbowroom.present import questions
     from elbowroom.present.category_options import with_categories
     from elbowroom.present.progress import SearchProgress
-    from elbowroom.present.proofs import deliver_proof
     from elbowroom.present.terminal import deliver
 
     if widen and room is not RoomName.BOX:
@@ -182,20 +181,16 @@ def explain(
         model, data, row, labels=label, trust_pickle=trust_pickle, large_table=large_table, reference=reference, space_file=space,
         immutable=immutable, increasing=increasing, decreasing=decreasing, integer=integer, one_hot=one_hot, scale=scale.value, bounds=bounds.value,
     )  # fmt: skip
-    space_room = with_categories(space_room, categories or [], question.explainer.space)
     wanted = questions.parse_target(question.explainer.model.info, target, probability, value_at_least, value_at_most)
-    if output is not None or as_json:
-        question.writable()
+    question.writable(output is not None or as_json)
     with SearchProgress(time_limit, screen.stderr(), enabled=not (quiet or as_json)) as progress:
         answer = question.explainer.explain(
-            question.row, room=space_room, target=wanted, distance=distance.value, rules=questions.parse_rules(at_most, rule, question.explainer.space),
+            question.row, room=with_categories(space_room, categories or [], question.explainer.space), target=wanted, distance=distance.value, rules=questions.parse_rules(at_most, rule, question.explainer.space),
             time_limit=time_limit, method=method, seed=seed, on_progress=progress, prefer_few=prefer_few, proof=proof is not None,
         )  # fmt: skip
     deliver(
-        screen.stdout(), question.of_file(answer), files, time_limit, widen=widen, as_json=as_json, quiet=quiet,
-        with_why=why_not and not (quiet or as_json), model=model.name,
+        question.explainer, question.of_file(answer), files, time_limit, widen=widen, as_json=as_json, flat=flat, quiet=quiet, with_why=why_not, model=model.name,
     )  # fmt: skip
-    deliver_proof(screen.stderr(), question.explainer, answer, files)
     raise typer.Exit(code_of(answer))
 
 
@@ -260,9 +255,7 @@ def frontier(
     one_hot: OneHot = None,
     at_most: MostChanges = None,
     rule: RuleTexts = None,
-    breakpoints: Annotated[
-        bool, typer.Option("--breakpoints", metavar="", help="Also find where the distance jumps.")
-    ] = False,
+    breakpoints: Annotated[bool, typer.Option("--breakpoints", help="Also find where the distance jumps.")] = False,
     smallest_jump: Annotated[float, typer.Option(help="Jumps of at least this distance are all found.")] = 0.01,
     scale: Scale = ScaleName.USUAL,
     bounds: Bounds = BoundsName.DATA,
@@ -283,7 +276,7 @@ def frontier(
     """What more room costs: the distance of the closest region for every radius. Exit 0: a region for some radius."""
     files = outputs(
         {"--plot": (plot, Kind.PICTURE)},
-        {"MODEL": model, "DATA": data} | ({} if reference is None else {"--reference": reference}),
+        {"MODEL": model, "DATA": data, "--reference": reference},
         force,
     )
     from elbowroom.present import frontier_words, questions
@@ -309,6 +302,7 @@ def frontier(
         frontier_words.show(screen.stdout(), found, quiet)
     if form is not None:
         files["--plot"].write(drawn(found, form))
+    tell_written(screen.stdout(), files, quiet or as_json)
     codes = {Exit.INTERRUPTED if found.interrupted else code_of(answer) for answer in found.answers}
     best = (Exit.INTERRUPTED, Exit.REGION, Exit.UNKNOWN, Exit.NONE_EXISTS)
     raise typer.Exit(next(code for code in best if code in codes))

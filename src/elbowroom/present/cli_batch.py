@@ -49,7 +49,7 @@ from elbowroom.present.options import (
     TrustPickle,
     WantedClass,
 )
-from elbowroom.present.outputs import Kind, outputs
+from elbowroom.present.outputs import Kind, outputs, tell_written
 
 if TYPE_CHECKING:
     from elbowroom.batch import BatchResult
@@ -118,7 +118,7 @@ def batch(
     reference: Reference = None,
     space: SpaceFile = None,
     force: Force = False,
-    each: Annotated[bool, typer.Option("--each", metavar="", help="Also print the sentence of every row.")] = False,
+    each: Annotated[bool, typer.Option("--each", help="Also print the sentence of every row.")] = False,
 ) -> None:
     """The closest region for every row of a table. Exit 0: every row was asked; 4: the limit for all rows ended it before
     that; 130: interrupted. In both cases --store keeps what there is, and the same command goes on."""
@@ -126,11 +126,8 @@ def batch(
     from elbowroom.present.batch_words import told, written
     from elbowroom.present.category_options import with_categories
 
-    files = outputs(
-        {"--out": (out, Kind.TABLE), "--html": (html, Kind.PAGE)},
-        {"MODEL": model, "DATA": data} | ({} if reference is None else {"--reference": reference}),
-        force,
-    )
+    asked_files = {"--out": (out, Kind.TABLE), "--html": (html, Kind.PAGE)}
+    files = outputs(asked_files, {"MODEL": model, "DATA": data, "--reference": reference}, force)
     write = written(out)
     _fresh(store, resume)
     explainer, table, _ = questions.read_table(
@@ -150,6 +147,7 @@ def batch(
         files["--out"].write(write(found))
     if html is not None:
         files["--html"].write(found.to_html())
+    tell_written(screen.stdout(), files, quiet or as_json)
     raise typer.Exit(ending(found))
 
 
@@ -203,11 +201,8 @@ def audit(
     from elbowroom.present.category_options import with_categories
     from elbowroom.present.frontier_words import radii_from_text
 
-    files = outputs(
-        {"--out": (out, Kind.TABLE), "--html": (html, Kind.PAGE)},
-        {"MODEL": model, "DATA": data} | ({} if reference is None else {"--reference": reference}),
-        force,
-    )
+    asked_files = {"--out": (out, Kind.TABLE), "--html": (html, Kind.PAGE)}
+    files = outputs(asked_files, {"MODEL": model, "DATA": data, "--reference": reference}, force)
     sizes = () if radii is None else radii_from_text(radii)
     _fresh(store, resume)
     explainer, table, _ = questions.read_table(
@@ -232,6 +227,7 @@ def audit(
         files["--out"].write(csv_of(report.table))
     if html is not None:
         files["--html"].write(report.to_html())
+    tell_written(screen.stdout(), files, quiet)
     raise typer.Exit(ending(found))
 
 
@@ -255,7 +251,9 @@ def ending(found: BatchResult) -> Exit:
 def check_rows(row: int | None, rows: str | None, single: bool) -> None:
     """``explain`` takes one row or several; ``single``: with options that only one can have."""
     if (rows is None) == (row is None) or (row is None and single):
-        raise InputError("give --row 17, or --rows 0:50; --widen, --prefer-few and --proof are for a single row")
+        raise InputError(
+            "give --row 17, or --rows 0:50; --widen, --prefer-few, --proof and --flat are for a single row"
+        )
 
 
 def _fresh(store: Path | None, resume: bool) -> None:

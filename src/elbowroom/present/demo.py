@@ -16,7 +16,7 @@ import pandas as pd
 from elbowroom.errors import InputError
 from elbowroom.explainer import Explainer
 from elbowroom.present.credit import credit_model, credit_space, german_credit
-from elbowroom.present.outputs import Output
+from elbowroom.present.outputs import Output, tell_written
 from elbowroom.present.screen import Column, Screen
 from elbowroom.present.terminal import show_answer
 from elbowroom.problem import AtMost, Box, Room, Space
@@ -82,18 +82,16 @@ def run_demo(screen: Screen, files: Mapping[str, Output]) -> Region | NoRegion:
     _show_menu(screen, explainer, story, answer)
     show_answer(screen, answer)
     files["--html"].write(answer.to_html())
-    screen.blank()
-    screen.line(f"Page written: {files['--html'].path}")
     if "--output" in files:
         files["--output"].write(answer.to_json())
-        screen.line(f"Region written: {files['--output'].path}")
     if "--save-model" in files:
         import joblib
 
         content = BytesIO()
         joblib.dump(story.model, content)
         files["--save-model"].write(content.getvalue())
-        screen.line(f"Model written: {files['--save-model'].path}")
+    screen.blank()
+    tell_written(screen, files)
     screen.blank()
     screen.lines(_next_steps(files))
     return answer

@@ -43,7 +43,7 @@ from elbowroom.present.options import (
     TrustPickle,
     WantedClass,
 )
-from elbowroom.present.outputs import Kind, outputs
+from elbowroom.present.outputs import Kind, outputs, tell_written
 
 if TYPE_CHECKING:
     from elbowroom.result import Menu
@@ -95,7 +95,7 @@ def menu(
     """The closest region with one change, with two, ... up to the closest of all. Exit 0: there is a region."""
     files = outputs(
         {"--plot": (plot, Kind.PICTURE), "--html": (html, Kind.PAGE)},
-        {"MODEL": model, "DATA": data} | ({} if reference is None else {"--reference": reference}),
+        {"MODEL": model, "DATA": data, "--reference": reference},
         force,
     )
     from elbowroom.present import questions
@@ -124,6 +124,7 @@ def menu(
         files["--plot"].write(drawn_menu(found, form))
     if html is not None:
         files["--html"].write(found.to_html(model=model.name))
+    tell_written(screen.stdout(), files, quiet or as_json)
     codes = {code_of(answer) for answer in (*found.limited, found.closest)}
     best = (Exit.INTERRUPTED, Exit.REGION, Exit.UNKNOWN, Exit.NONE_EXISTS)
     raise typer.Exit(next(code for code in best if code in codes))
@@ -140,6 +141,7 @@ def _as_json(found: Menu) -> dict[str, Any]:
             "changes": changes,
             "status": answer.status.name,
             "lower_bound": bound if bound < float("inf") else "inf",
+            "sentence": answer.sentence(),
         }
         if isinstance(answer, Region):
             what = [str(name) for name in answer.intervals.loc[answer.changed, "feature"]]

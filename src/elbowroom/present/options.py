@@ -72,9 +72,7 @@ SeveralRows = Annotated[
 ]
 TrustPickle = Annotated[
     bool,
-    typer.Option(
-        "--trust-pickle", metavar="", help="Load MODEL although a pickle can run any code. Only for files you trust."
-    ),
+    typer.Option("--trust-pickle", help="Load MODEL although a pickle can run any code. Only for files you trust."),
 ]
 Labels = Annotated[
     list[str] | None,
@@ -87,7 +85,10 @@ SpaceFile = Annotated[
     typer.Option("--space", metavar="FILE", help="What columns mean, in TOML: units, bounds, weights, directions."),
 ]
 TimeLimit = Annotated[float, typer.Option("--time-limit", help="Seconds.", min=0.0)]
-AsJson = Annotated[bool, typer.Option("--json", metavar="", help="Print JSON on stdout and nothing else.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON on stdout and nothing else.")]
+Flat = Annotated[
+    bool, typer.Option("--flat", help="Print flat JSON: the sentence, and by feature its value now and its interval.")
+]
 Scale = Annotated[
     ScaleName,
     typer.Option("--scale", help="Unit of radii and distances: each feature's usual range, whole range, std or 1."),
@@ -106,7 +107,7 @@ Radii = Annotated[
 ]
 Widen = Annotated[
     bool,
-    typer.Option("--widen", metavar="", help="Then grow the box to the widest certified intervals (--room box only)."),
+    typer.Option("--widen", help="Then grow the box to the widest certified intervals (--room box only)."),
 ]
 Categories = Annotated[
     list[str] | None,
@@ -150,16 +151,14 @@ RuleTexts = Annotated[
     ),
 ]
 Seed = Annotated[int, typer.Option(help="Fixes every random choice.")]
-Quiet = Annotated[bool, typer.Option("--quiet", metavar="", help="Print only the sentence; no progress.")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Print only the sentence; no progress.")]
 WhyNone = Annotated[
     bool,
-    typer.Option(
-        "--why-not/--no-why-not", metavar="", help="If none exists, say what rules it out, in the time that is left."
-    ),
+    typer.Option("--why-not/--no-why-not", help="If none exists, say what rules it out, in the time that is left."),
 ]
 LargeTable = Annotated[
-    bool, typer.Option("--large-table", metavar="", help="Read DATA whatever its size (see the limits in the guide).")
+    bool, typer.Option("--large-table", help="Read DATA whatever its size (see the limits in the guide).")
 ]
 Force = Annotated[
-    bool, typer.Option("--force", metavar="", help="Replace files that exist, also those that elbowroom did not write.")
+    bool, typer.Option("--force", help="Replace files that exist, also those that elbowroom did not write.")
 ]

@@ -10,13 +10,14 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 from typing import Final
 
 from elbowroom.disk import read_ends, why_unwritable, write_whole
 from elbowroom.errors import InputError
+from elbowroom.present.screen import Screen
 
 GENERATOR: Final = "elbowroom"  # the mark in pages and pictures
 LOOKED_AT: Final = 4096  # bytes at either end in which a mark is looked for
@@ -56,14 +57,15 @@ class Kind(Enum):
                 return False
 
 
-@dataclass(frozen=True)
+@dataclass
 class Output:
-    """One file that a command was asked to write."""
+    """One file that a command was asked to write; ``written`` says whether it was."""
 
     option: str
     path: Path
     kind: Kind
     force: bool
+    written: bool = field(default=False, init=False)
 
     def check(self) -> None:
         """Raise unless the file may be written."""
@@ -77,6 +79,7 @@ class Output:
     def write(self, content: str | bytes) -> None:
         self.check()
         write_whole(self.path, content)
+        self.written = True
 
     def _why_kept(self) -> str | None:
         """Why a file that exists is not replaced."""
@@ -89,13 +92,13 @@ class Output:
 
 
 def outputs(
-    wanted: Mapping[str, tuple[Path | None, Kind]], inputs: Mapping[str, Path], force: bool
+    wanted: Mapping[str, tuple[Path | None, Kind]], inputs: Mapping[str, Path | None], force: bool
 ) -> dict[str, Output]:
     """The files asked for, by option; an error if one of them may not be written."""
     found = {o: Output(o, path, kind, force) for o, (path, kind) in wanted.items() if path is not None}
     for output in found.values():
         for name, read in inputs.items():
-            if is_same(output.path, read):
+            if read is not None and is_same(output.path, read):
                 raise InputError(
                     f"{output.option}: {str(output.path)!r} is the file given as {name}; it would be lost. "
                     "Choose another name"
@@ -105,6 +108,13 @@ def outputs(
                 raise InputError(f"{output.option} and {other.option} name the same file, {str(output.path)!r}")
         output.check()
     return found
+
+
+def tell_written(screen: Screen, files: Mapping[str, Output], quiet: bool = False) -> None:
+    """One line for each file that was written, unless quiet."""
+    for output in files.values():
+        if output.written and not quiet:
+            screen.line(f"Written: {output.path}", style="dim", wrap=False)
 
 
 def is_same(left: Path, right: Path) -> bool:

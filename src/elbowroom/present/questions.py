@@ -48,9 +48,9 @@ class Question:
         origin = answer.origin
         return answer if origin is None else replace(answer, origin=replace(origin, model_file=self.model_file))
 
-    def writable(self) -> None:
-        """Refuse labels that no file can hold before a search, not after it."""
-        for label in self.explainer.model.info.classes:
+    def writable(self, wanted: bool) -> None:
+        """Refuse labels that no file can hold before a search, not after it, where a file is wanted."""
+        for label in self.explainer.model.info.classes if wanted else ():
             label_out(label, "class")
 
 

@@ -21,7 +21,7 @@ from elbowroom.present.sink import Sink, readable
 from elbowroom.visible import visible, visible_json
 
 EVERY: Final = 0.2  # seconds between two states of a line in a notebook
-PLAIN_WIDTH: Final = 120  # where the output goes to a file or a pipe
+UNWRAPPED: Final = 1_000_000  # characters in a line of a file or a pipe: programs count lines, and readers wrap
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Screen:
             force_terminal=terminal,
         )
         if width is None and not self._console.is_terminal:
-            self._console.width = PLAIN_WIDTH
+            self._console.width = UNWRAPPED
 
     @property
     def is_terminal(self) -> bool:

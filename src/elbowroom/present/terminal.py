@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from elbowroom.explainer import Explainer
 from elbowroom.present.account import account_of
 from elbowroom.present.few import few_line
-from elbowroom.present.outputs import Output
-from elbowroom.present.screen import Column, Screen, Styled
+from elbowroom.present.flat import flat_json
+from elbowroom.present.outputs import Output, tell_written
+from elbowroom.present.proofs import deliver_proof
+from elbowroom.present.screen import Column, Screen, Styled, stderr, stdout
 from elbowroom.present.text import (
     certificate_line,
     measured,
@@ -74,32 +77,33 @@ def _styled(mark: str, name: str, now: str, center: str, inside: str, note: str)
 
 
 def deliver(
-    screen: Screen,
+    explainer: Explainer,
     answer: Region | NoRegion,
     files: Mapping[str, Output],
     time_limit: float,
     *,
     widen: bool,
     as_json: bool,
+    flat: bool = False,
     quiet: bool,
     with_why: bool,
     model: str = "",
 ) -> None:
     """Show the answer, widened if that was asked for, with what rules a region out, and write the files."""
+    screen = stdout()
     widening = answer.widen(time_limit=time_limit) if widen and isinstance(answer, Region) else None
     shown = answer if widening is None else widening.region
     if as_json:
-        screen.json(shown.to_json())
+        screen.json(flat_json(shown) if flat else shown.to_json())
     else:
         show_answer(screen, shown, quiet)
         if widening is not None:
             screen.line(widening.proof(), wrap=False)
-    why = show_why_not(screen, answer, time_limit) if with_why else None
+    why = show_why_not(screen, answer, time_limit) if with_why and not (as_json or quiet) else None
     if "--output" in files:
         files["--output"].write(shown.to_json())
     if "--html" in files:
         page = (why or widening or shown).to_html(model=model)
         files["--html"].write(page)
-    if not (as_json or quiet):
-        for output in files.values():
-            screen.line(f"Written: {output.path}", style="dim", wrap=False)
+    deliver_proof(stderr(), explainer, answer, files)
+    tell_written(screen, files, quiet or as_json)

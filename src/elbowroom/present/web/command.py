@@ -36,9 +36,7 @@ def serve(
         Path, typer.Option("--reference", help="A table that says what the features mean: CSV or Parquet.")
     ],
     port: Annotated[int, typer.Option(help="0: any free one.", min=0, max=65535)] = 8765,
-    no_token: Annotated[
-        bool, typer.Option("--no-token", metavar="", help="Let every program on this machine ask.")
-    ] = False,
+    no_token: Annotated[bool, typer.Option("--no-token", help="Let every program on this machine ask.")] = False,
     processes: Annotated[int, typer.Option(help="Questions that are worked on at the same time.", min=1, max=64)] = 2,
     waiting: Annotated[int, typer.Option(help="Questions that may wait; more are refused.", min=1, max=10_000)] = 40,
     most_seconds: Annotated[float, typer.Option(help="The longest time limit of a question.", min=0.1)] = 300.0,
