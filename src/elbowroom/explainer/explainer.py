@@ -158,7 +158,7 @@ class Explainer(Many, Judging, Several, WhyNone, Proving):
         time_limit: float = 60.0,
         method: Method | str = "auto",
         seed: int = 0,
-        on_progress: OnProgress | None = None,
+        on_progress: OnProgress | bool | None = None,
         *,
         prefer_few: float | None = None,
         proof: bool = False,
@@ -171,6 +171,13 @@ class Explainer(Many, Judging, Several, WhyNone, Proving):
 
         ``proof=True``: the answer comes with a proof for strangers, ``region.proof``; writing it may take ``time_limit`` again.
         """
+        if isinstance(on_progress, bool):
+            from elbowroom.present.progress import search_progress
+
+            with search_progress(on_progress, seconds_of(time_limit)) as shown:
+                return self.explain(
+                    row, room, target, distance, rules, time_limit, method, seed, shown, prefer_few=prefer_few, proof=proof
+                )  # fmt: skip
         if proof:
             if prefer_few is not None:
                 raise InputError("proof=True proves the closest answer; leave prefer_few out")

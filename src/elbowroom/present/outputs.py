@@ -13,11 +13,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from elbowroom.disk import read_ends, why_unwritable, write_whole
 from elbowroom.errors import InputError
-from elbowroom.present.screen import Screen
+
+if TYPE_CHECKING:
+    from elbowroom.present.screen import Screen
 
 GENERATOR: Final = "elbowroom"  # the mark in pages and pictures
 LOOKED_AT: Final = 4096  # bytes at either end in which a mark is looked for

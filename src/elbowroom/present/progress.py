@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from elbowroom.present import screen as screens
 from elbowroom.present import sink
-from elbowroom.present.screen import NotebookLine, Screen
+from elbowroom.present.screen import NotebookLine, Screen, counted
 from elbowroom.result.status import Step
 
 if TYPE_CHECKING:
@@ -38,10 +38,7 @@ class SearchProgress:
         return self
 
     def __call__(self, step: Step) -> None:
-        known = f"lower bound {step.lower_bound:.4g}"
-        if step.best_distance < float("inf"):
-            known = f"best distance {step.best_distance:.4g}, {known}"
-        self._bar.update(known, step.seconds)
+        self._bar.update(known_so_far(step), step.seconds)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -59,11 +56,32 @@ class SearchProgress:
                 self._shown = True
 
 
+def known_so_far(step: Step) -> str:
+    """Both bounds, or the one that there is."""
+    known = f"lower bound {step.lower_bound:.4g}"
+    return f"best distance {step.best_distance:.4g}, {known}" if step.best_distance < float("inf") else known
+
+
+@contextmanager
+def search_progress(shown: bool, time_limit: float) -> Iterator[Callable[[Step], None] | None]:
+    """How far a search is: a bar on a terminal, one line in a notebook, and nothing where nobody would see it."""
+    if shown and in_notebook():
+        with NotebookLine(
+            sink.stderr(), lambda step: f"{known_so_far(step)}  {step.seconds:.1f} of {time_limit:g} s"
+        ) as line:
+            yield line
+    elif shown and screens.stderr().is_terminal:
+        with SearchProgress(time_limit, screens.stderr()) as bar:
+            yield bar
+    else:
+        yield None
+
+
 @contextmanager
 def batch_progress(shown: bool, what: str = "rows") -> Iterator[Callable[[BatchProgress], None] | None]:
     """How far a batch is: a bar on a terminal, one line in a notebook, and nothing where nobody would see it."""
     if shown and in_notebook():
-        with NotebookLine(sink.stderr(), what) as line:
+        with NotebookLine(sink.stderr(), lambda step: counted(step, what)) as line:
             yield line
     elif shown and screens.stderr().is_terminal:
         with screens.stderr().counter(what) as counter:

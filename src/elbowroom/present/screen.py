@@ -7,7 +7,7 @@ of a file or message can move the cursor, hide what was said or pretend to be pa
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import IO, Any, Final, Literal, cast
 
@@ -160,25 +160,36 @@ class Counter:
 class NotebookLine:
     """One line that is written over itself, for notebooks, whose output is no terminal."""
 
-    def __init__(self, stream: Sink, what: str) -> None:
-        self._stream, self._what, self._said, self._length = stream, what, 0.0, 0
+    def __init__(self, stream: Sink, words: Callable[[Any], str]) -> None:
+        self._stream, self._words, self._said, self._length = stream, words, 0.0, 0
+        self._latest: Any = None  # a step that was not shown
 
     def __enter__(self) -> NotebookLine:
         return self
 
     def __call__(self, step: Any) -> None:
-        if step.seconds - self._said < EVERY and step.done < step.total:
-            return
-        self._said = step.seconds
-        text = readable(f"{step.done:,} of {step.total:,} {self._what}  {pace(step)}", self._stream.encoding)
+        self._latest = step
+        if step.seconds - self._said >= EVERY:
+            self._show()
+
+    def _show(self) -> None:
+        self._said = self._latest.seconds
+        text = readable(visible(self._words(self._latest)), self._stream.encoding)
         self._stream.write("\r" + text.ljust(self._length))
         self._stream.flush()
-        self._length = len(text)
+        self._length, self._latest = len(text), None
 
     def __exit__(self, *_: object) -> None:
+        if self._latest is not None:
+            self._show()
         if self._length:
             self._stream.write("\n")
             self._stream.flush()
+
+
+def counted(step: Any, what: str) -> str:
+    """A batch in a line: 3 of 10 rows, and its pace."""
+    return f"{step.done:,} of {step.total:,} {what}  {pace(step)}"
 
 
 def pace(step: Any) -> str:

@@ -89,7 +89,7 @@ def known_names(given: Iterable[str], known: Sequence[str], what: str) -> set[st
 def check_run(seed: object, on_progress: object) -> None:
     """What every search takes besides its question."""
     if on_progress is not None and not callable(on_progress):
-        raise InputError(f"on_progress={on_progress!r} must be a function of one Step")
+        raise InputError(f"on_progress={on_progress!r} must be a function of one Step (or, for explain, True)")
     check_seed(seed)
 
 

@@ -96,6 +96,15 @@ class Frontier(pd.DataFrame):
             columns=["radius", "beyond", "distance", "distance_beyond", "jump", "exact"],
         )
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows: what the whole says, and the table."""
+        from html import escape
+
+        from elbowroom.present.frontier_words import sentence
+
+        table = super()._repr_html_()  # type: ignore[misc]
+        return f"<p>{escape(visible(sentence(self)))}</p>{table or ''}"
+
     def plot(self, ax: Axes | None = None) -> Axes:  # type: ignore[override]
         """Distance over radius, with the band between both bounds; jumps are drawn as jumps (matplotlib)."""
         from elbowroom.present.frontier import FrontierDisplay
