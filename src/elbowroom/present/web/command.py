@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
@@ -53,11 +54,10 @@ def serve(
     large_table: LargeTable = False,
 ) -> None:
     """Answer questions in a browser and over HTTP, on this machine only."""
-    try:
-        import fastapi  # noqa: F401
-        import uvicorn
-    except ImportError:
-        raise InputError("serve needs FastAPI and uvicorn: pip install 'elbowroom[web]'") from None
+    if not all(map(find_spec, ("fastapi", "uvicorn"))):
+        raise InputError("serve needs FastAPI and uvicorn: pip install 'elbowroom[web]'")
+    import uvicorn
+
     from elbowroom.present.web.setup import Setup
 
     for name, path in (("MODEL", model), ("--reference", reference)):
@@ -67,17 +67,17 @@ def serve(
         model, reference, trust_pickle, large_table, scale.value, bounds.value, tuple(label or ()), tuple(immutable or ()),
         tuple(increasing or ()), tuple(decreasing or ()), tuple(integer or ()), tuple(one_hot or ()), space,
     )  # fmt: skip
-    from elbowroom.present.web.app import create_app
-    from elbowroom.present.web.pool import Pool
-
     token = None if no_token else secrets.token_urlsafe(24)
     config = uvicorn.Config("", host="127.0.0.1", port=port, log_level="warning", access_log=False, server_header=False)
     listening = config.bind_socket()
     listening.listen()  # from here on a browser waits instead of being refused
     port = listening.getsockname()[1]
     hosts = frozenset({f"127.0.0.1:{port}", f"localhost:{port}"})
-    config.app = create_app(Pool(setup, processes, waiting), hosts, token, most_seconds)
     address = f"http://127.0.0.1:{port}/" + ("" if token is None else f"?token={token}")
     sink.stdout().line(f"Open {address}")
     sink.stdout().line("Only this machine can ask. End with Ctrl-C.")
+    from elbowroom.present.web.app import create_app  # takes longer than all that came before
+    from elbowroom.present.web.pool import Pool
+
+    config.app = create_app(Pool(setup, processes, waiting), hosts, token, most_seconds)
     uvicorn.Server(config).run(sockets=[listening])

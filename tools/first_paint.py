@@ -1,0 +1,69 @@
+"""How soon `elbowroom serve` is on the screen: ``python -m tools.first_paint`` starts it and opens its address in Chromium.
+
+Seconds from the start of the program to its printed address, to the first paint of the page, and to the model being read.
+The browser is started before.
+"""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import joblib
+from playwright.sync_api import Browser, sync_playwright
+from sklearn.datasets import load_breast_cancer
+from sklearn.ensemble import RandomForestClassifier
+from tests.browser.conftest import NAMES
+
+TRIES = 5
+
+
+def main() -> None:
+    chromium = next(filter(None, map(shutil.which, NAMES)), None)
+    if chromium is None:
+        raise SystemExit("no Chromium on the path")
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
+        folder = Path(name)
+        joblib.dump(RandomForestClassifier(100, random_state=0).fit(X, y), folder / "model.joblib")
+        X.to_csv(folder / "train.csv", index=False)
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
+        for _ in range(TRIES):
+            address, paint, ready = measure(browser, folder)
+            sys.stdout.write(f"address {address:.2f} s, first paint {paint:.2f} s, model read {ready:.2f} s\n")
+        browser.close()
+
+
+def measure(browser: Browser, folder: Path) -> tuple[float, float, float]:
+    """Seconds to the address, to the first paint and to the model."""
+    page = browser.new_page()
+    page.goto("about:blank")
+    words = ["serve", "model.joblib", "--reference", "train.csv", "--trust-pickle", "--port", "0"]
+    begin = time.time()
+    server = subprocess.Popen(
+        [sys.executable, "-m", "elbowroom", *words], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    )  # fmt: skip
+    assert server.stdout is not None
+    try:
+        place = server.stdout.readline().split()[1]
+        address = time.time() - begin
+        page.goto(place, wait_until="commit")
+        entries = "() => performance.getEntriesByName('first-contentful-paint').map(e => performance.timeOrigin + e.startTime)[0]"
+        paint = page.wait_for_function(entries).json_value() / 1000.0 - begin
+        page.wait_for_function(
+            "() => !document.getElementById('about').textContent.startsWith('Reading')", timeout=60_000
+        )
+        return address, paint, time.time() - begin
+    finally:
+        page.close()
+        server.send_signal(signal.SIGINT)
+        server.wait(timeout=30)
+
+
+if __name__ == "__main__":
+    main()
