@@ -13,7 +13,7 @@ import pytest
 
 from tests.fuzz.kinds import KINDS
 
-ALWAYS, NEW = 500, 50
+ALWAYS, NEW = 200, 50
 
 
 @pytest.mark.parametrize("kind", KINDS)

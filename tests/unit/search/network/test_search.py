@@ -47,6 +47,11 @@ def check(problem: RecourseProblem, outcome: Run, truth: float) -> None:
     attack(lambda X: info.labels_of(problem.model.scores(X)), problem.body(outcome.center), problem.target_index)
 
 
+def quick(some: int, most: int) -> list[object]:
+    """The first seeds always, the others among the long tests."""
+    return [seed if seed < some else pytest.param(seed, marks=pytest.mark.long) for seed in range(most)]
+
+
 @pytest.mark.parametrize("seed", range(24))
 def test_one_feature(seed: int) -> None:
     """A piecewise linear function of one variable: the valid centres are known exactly."""
@@ -81,14 +86,14 @@ def whole_problem(seed: int) -> RecourseProblem:
     )
 
 
-@pytest.mark.parametrize("seed", range(36))
+@pytest.mark.parametrize("seed", quick(18, 36))
 def test_whole_columns(seed: int) -> None:
     problem = whole_problem(seed)
     if problem.trouble is None:
         check(problem, solve(problem), truth_on_whole_numbers(problem))
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", quick(15, 30))
 def test_one_hot_groups(seed: int) -> None:
     """A group that moves as one step, sometimes with a forbidden category, sometimes free inside the room."""
     rng = np.random.default_rng(2000 + seed)
