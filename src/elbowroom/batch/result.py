@@ -80,7 +80,7 @@ class BatchResult:
 
     @classmethod
     def from_store(cls, path: str | Path) -> BatchResult:
-        """A batch that was kept in a file, without its model; nothing is written. Its index is text."""
+        """A batch that was kept in the file ``path``, without its model; nothing is written. Its index is text."""
         store = Store(path, reading=True)
         question = store.question
         asked = table_of_rows(store.rows(), [str(name) for name in question["columns"]])
@@ -152,13 +152,13 @@ class BatchResult:
         return fragment(self)
 
     def plot(self, ax: Axes | None = None) -> Any:
-        """The distribution of distances and the most used levers."""
+        """The distribution of distances and the most used levers, on ``ax`` or on a new figure."""
         from elbowroom.present.batch import BatchDisplay
 
         return BatchDisplay.from_batch(self).plot(ax)
 
     def to_html(self, path: str | Path | None = None) -> str:
-        """An overview on one page, every row with its sentence."""
+        """An overview on one page, every row with its sentence; written to ``path`` if given."""
         from elbowroom.present.batch import page
 
         text = page(self)
@@ -167,10 +167,11 @@ class BatchResult:
         return text
 
     def to_csv(self, path: str | Path) -> None:
+        """Write the table to ``path``; texts that a spreadsheet would take for formulas are disarmed."""
         write_whole(path, csv_of(self.frame))
 
     def to_parquet(self, path: str | Path) -> None:
-        """Needs pyarrow."""
+        """Write the table to ``path``. Needs pyarrow."""
         write_whole(path, parquet_of(self.frame))
 
     # ---- further questions ------------------------------------------------------------------------------------------
@@ -184,7 +185,8 @@ class BatchResult:
     ) -> Audit:
         """Who has no recourse at all (proven), who is out of time, what recourse costs by group with 95 % intervals, which
         columns carry it. ``groups`` is a column of the table, a Series or a list. With ``radii``: what more room would
-        cost; with ``sigma``: how many plain counterfactuals would not survive a Gaussian slip."""
+        cost; with ``sigma``: how many plain counterfactuals would not survive a Gaussian slip.
+        ``on_progress`` is told by a `BatchProgress`."""
         from elbowroom.batch.audit import audit
 
         return audit(self, groups, radii=radii, sigma=sigma, on_progress=on_progress)
@@ -208,7 +210,8 @@ class BatchResult:
         return self._with_model()[3]
 
     def again(self, radius: float, on_progress: OnBatchProgress | None = None) -> BatchResult:
-        """The same question about the same rows with another scalar radius, in units of the scales."""
+        """The same question about the same rows with another scalar ``radius``, in units of the scales;
+        ``on_progress`` is told by a `BatchProgress`."""
         from elbowroom.batch.ask import explain_many
 
         explainer, frame, question, n_jobs = self._with_model()

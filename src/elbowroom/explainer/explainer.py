@@ -48,7 +48,8 @@ MOST_PATTERNS = 4  # of missing numbers whose models are kept
 class Explainer(Many, Judging, Several, WhyNone, Proving):
     """Answers questions about one model. ``space`` says what the features mean: a `Space`, or the table that the model was
     fitted on, from which it is read. Without it they are plain numbers, and the categories that the model knows.
-    ``labels`` says what classes are called in words: ``{0: "rejected", 1: "approved"}``.
+    ``labels`` says what classes are called in words: ``{0: "rejected", 1: "approved"}``. ``data`` is a table of rows on
+    which the copy of the ``model`` is compared with the original, besides those that are made for it.
 
     >>> explainer = Explainer(model, Space.from_frame(X, immutable=["sex"]))
     >>> region = explainer.explain(X.iloc[0], room=Box(0.05))
@@ -103,14 +104,16 @@ class Explainer(Many, Judging, Several, WhyNone, Proving):
         return dict(self._versions)
 
     def predict(self, rows: Floats | pd.DataFrame) -> npt.NDArray[Any]:
-        """Labels (values of a regressor) from the original model object, for a table or for float rows in the order of the space."""
+        """Labels (values of a regressor) from the original model object, for ``rows``: a table, or floats in the order of the
+        space."""
         if isinstance(rows, pd.DataFrame):
             rows = self._space.inner(rows, allow_missing=True)
         return self._predict(rows)
 
     # ---- rows that lack numbers ---------------------------------------------------------------------------------------
     def for_missing(self, missing: Sequence[str]) -> Explainer:
-        """The explainer of rows that lack a number in these columns: of the model that is left when they do."""
+        """The explainer of rows that lack a number in these columns: of the model that is left when
+        they do. ``missing`` are names of columns, in the order of the space."""
         names = tuple(missing)
         if names == self._missing:
             return self
@@ -126,7 +129,8 @@ class Explainer(Many, Judging, Several, WhyNone, Proving):
         return self._lacking[names]
 
     def with_space(self, space: Space) -> Explainer:
-        """The same model, which is not read again, with other bounds, scales and rules of change for the same columns."""
+        """The same model, which is not read again, with another ``space``: other bounds, scales and rules of change for
+        the same columns."""
         if not isinstance(space, Space) or space.names != self._space.names:
             raise InputError(
                 "with_space takes a Space with the columns of the present one, for example replace(explainer.space, ...)"
@@ -165,6 +169,20 @@ class Explainer(Many, Judging, Several, WhyNone, Proving):
     ) -> Region | NoRegion:
         """The closest centre whose whole room has the wanted class; see `Region` and `NoRegion`. Numbers that the row lacks
         stay missing or, where the space says that they may be filled, are filled in.
+
+        Args:
+            row: What is asked about: a Series, a frame of one row, a mapping, or numbers in the order of the space.
+            room: How much space is wanted around the answer: `Box`, `Ball` or `Diamond`.
+            target: The wanted class, or a `Target`; None: the other class of two.
+            distance: What closest means: "l1", "l2" or "linf", in units of the scales.
+            rules: What the answer has to obey, for example ``[AtMost(2)]``.
+            time_limit: Seconds; when they are over, the answer is the best certified region so far.
+            method: "auto", or the name of another search, see the guide.
+            seed: Fixes every random choice.
+            on_progress: True (a bar on a terminal, a line in a notebook), or a function that is told by a `Step`.
+
+        Returns:
+            A certified `Region`, or a `NoRegion` that says what is proven: ``bool(answer)`` tells them apart.
 
         ``prefer_few=0.05``: among the answers within 5 % of the closest, the one with the fewest changes (and the closest of
         those); ``region.few`` tells what the closest of all is. Then numbers that the row lacks stay missing.

@@ -55,11 +55,14 @@ class Judging:
         factual: object = None,
         time_limit: float = 60.0,
     ) -> Verdict:
-        """A `Certificate` that every point of the room around ``center`` has the wanted class, or a `Counterexample`.
+        """A `Certificate` that every point of the ``room`` around ``center`` has the wanted class, or a `Counterexample`.
 
         ``center`` is a row from any source or a `Region`; ``target=None`` means the class the model gives the centre
         (for a `Region`: its own target). With ``factual``, immutable and one-way features limit the room as they would
-        in `explain`; without it, immutable features stay at the centre's value and the others move both ways.
+        in `explain`; without it, immutable features stay at the centre's value and the others move both ways. Where
+        ``time_limit`` seconds do not suffice, the verdict is `Undecided`.
+
+        >>> verdict = explainer.certify(X.iloc[3], Box(0.01))
         """
         seconds = seconds_of(time_limit)
         able = self._for_row(center, "center")
@@ -93,6 +96,7 @@ class Judging:
         """The largest radius (in units of the features' scales) around ``point`` with one class, with both bounds.
 
         ``norm`` is "linf" (boxes), "l2" (balls) or "l1" (diamonds). ``target=None``: the class of the point itself.
+        After ``time_limit`` seconds both bounds are returned as they are: they hold in any case.
         """
         if not isinstance(norm, str) or norm not in ROOM_OF_NORM:
             raise InputError(f'norm={norm!r} is unknown; use "linf", "l2" or "l1"')
@@ -127,11 +131,11 @@ class Judging:
     ) -> KeptProbability:
         """The chance that a Gaussian slip of ``center`` keeps the class: two proven bounds, for trees and linear models.
 
-        ``sigma`` is the standard deviation: a number in units of the scales, or raw units per feature. Immutable
+        ``sigma`` is the standard deviation: a number in units of the scales, or raw units per feature. ``target`` and ``factual`` are those of `certify`. Immutable
         features and categories do not slip, values beyond a bound are moved to it, whole numbers move by completed
         steps. ``center`` is a row or a `Region`, whose own target and limits then count, and whose room gives the
         conservative bound ``inside``. The bounds always hold. They are at most ``tolerance`` apart, or
-        ``reason`` says what prevented it: time, rounding, or too many dimensions (linear models with many close rivals).
+        ``reason`` says what prevented it: time (``time_limit`` seconds), rounding, or too many dimensions (linear models with many close rivals).
         """
         from elbowroom.certify.kept import kept_probability
         from elbowroom.certify.slips import Slip
@@ -161,10 +165,11 @@ class Judging:
 
     # ---- the widest intervals around a centre ------------------------------------------------------------------------
     def widen(self, region: Region, *, order: Sequence[str] | None = None, time_limit: float = 60.0) -> Widening:
-        """The widest box around the centre of a region, in which every side is proven maximal or reported as unproven.
+        """The widest box around the centre of a ``region``, in which every side is proven maximal or reported as unproven.
 
         The columns named in ``order`` grow as far as possible before the others; by default those that the answer
         changes come first. Limits, one-way and immutable features hold as in `explain`; categories stay as they are.
+        Ends that are not settled after ``time_limit`` seconds are reported as unproven.
         """
         from elbowroom.search.widen import widest_box
 
@@ -191,8 +196,9 @@ class Judging:
         return widest_box(region, problem, order, accept, Clock(seconds))
 
     def map(self, region: Region, first: str, second: str) -> MapDisplay:
-        """What the model says over two columns of numbers, everything else at the centre of the region: cell by cell for
-        trees, on a grid for other models. ``.plot(ax)`` draws it, with the value now, the centre and the region."""
+        """What the model says over two columns of numbers, ``first`` and ``second``, everything else at the centre of the
+        ``region``: cell by cell for trees, on a grid for other models. ``.plot(ax)`` draws it, with the value now, the
+        centre and the region."""
         from elbowroom.present.map import MapDisplay
 
         if not isinstance(region, Region):

@@ -35,7 +35,8 @@ class Many:
         store: str | Path | None = None,
         on_progress: OnBatchProgress | bool | None = None,
     ) -> BatchResult:
-        """One row in, one row out, in order, with the index of the frame.
+        """One row in, one row out, in order, with the index of the ``frame``. ``room``, ``target``, ``distance``, ``rules``,
+        ``method`` and ``seed`` are those of `explain`, the same for every row.
 
         ``time_limit`` is for each row, ``total_limit`` for all of them: then every row gets an answer first, and proofs
         take what is left. ``n_jobs`` processes work through joblib; under ``joblib.parallel_config(backend="dask")``
@@ -66,7 +67,8 @@ class Many:
     ) -> pd.DataFrame:
         """The flat table of `explain_many` for one part of a distributed table: a pure function that pickles, and whose
         columns are always those of `batch_schema`. For ``dask.dataframe.map_partitions``, Ray Data's ``map_batches``
-        and Spark's ``mapInPandas``."""
+        and Spark's ``mapInPandas``. ``frame`` is the part; ``room``, ``target``, ``distance``, ``rules``, ``time_limit``
+        (for each row), ``method`` and ``seed`` are those of `explain`."""
         from elbowroom.batch.ask import explain_frame
         from elbowroom.batch.question import BatchQuestion
 

@@ -77,7 +77,10 @@ class Several(ABC):
         """The closest region with one change, with two, with three, ... up to the closest of all, each proven.
 
         A change is what `AtMost` counts. ``most`` leaves out the entries with more changes, except the closest of all.
-        ``time_limit`` is for all of them together. Numbers that the row lacks stay missing.
+        ``time_limit`` is for all of them together. Numbers that the row lacks stay missing. ``row``, ``room``, ``target``,
+        ``distance``, ``rules``, ``method``, ``seed`` and ``on_progress`` (a function) are those of `explain`.
+
+        >>> menu = explainer.menu(X.iloc[0], Box(0.05))
         """
         check_run(seed, on_progress)
         able = self._for_row(row)
@@ -133,10 +136,13 @@ class Several(ABC):
         """What more room costs: the closest region for every radius, as a DataFrame with ``.plot()``.
 
         ``room`` is "linf", "l2", "l1" (or `Box`, `Ball`, `Diamond`), with radii in units of the scales; or a room with a
-        size per feature, which the radii multiply. Radii are sorted. ``time_limit`` is for all radii together. Every
+        size per feature, which the ``radii`` multiply. They are sorted. ``time_limit`` is for all radii together. Every
         answer equals that of `explain`; radii help each other, because a larger room is never closer. With
         ``breakpoints``, the radii at which the distance jumps by at least ``smallest_jump`` are found and proven as
-        well.
+        well. ``row``, ``target``, ``distance``, ``rules``, ``method``, ``seed`` and ``on_progress`` (a function) are those
+        of `explain`.
+
+        >>> explainer.frontier(X.iloc[0], radii=[0.01, 0.02, 0.05]).plot()
         """
         from elbowroom.search.breakpoints import cell_support, find_jumps
         from elbowroom.search.frontier import Front, Point, report_with_radius
@@ -202,6 +208,8 @@ class Several(ABC):
         Each next region is the closest one that does not change all the features that an earlier one changes (and perhaps
         more): its ``rules`` say so (`NotAll`), and its status and bound are about all such regions. Fewer than ``k`` come
         back where it is proven that no other exists; where the time was over first, a warning says so. Numbers that the row lacks stay missing.
+        ``by="features"`` is the only way to differ so far; ``time_limit`` is for all of them together. ``row``, ``room``,
+        ``target``, ``distance``, ``rules``, ``method``, ``seed`` and ``on_progress`` (a function) are those of `explain`.
         """
         check_run(seed, on_progress)
         able = self._for_row(row)

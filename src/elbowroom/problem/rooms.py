@@ -61,6 +61,13 @@ class Box(Room):
     """All points with every feature within its radius: ``Box(0.05)``, ``Box({"salary": 2000})``, ``Box(low=0, high=0.1)``.
 
     ``on="changed"``: room only in features that the answer changes; ``on="kept"``: only in those that it keeps.
+
+    Args:
+        radius: A number in units of the scales, or raw units by feature; features that are not named get no room.
+        low: In place of ``radius``: how far down.
+        high: In place of ``radius``: how far up.
+        categories: ``{"city": "any"}`` or ``{"grade": ["B", "C"]}``: inside the room the category is any of these.
+        on: "all", "changed" or "kept".
     """
 
     radius: Radius | None = None
@@ -87,6 +94,7 @@ class Box(Room):
                     )
 
     def walls(self, space: Space) -> Walls:
+        """The room in the raw units of a ``space``."""
         both = self.radius is not None
         down = per_column(self.radius if both else self.low, space, "Box radius" if both else "Box low")
         up = per_column(self.radius if both else self.high, space, "Box radius" if both else "Box high")
@@ -106,7 +114,12 @@ class Box(Room):
         space: Space | None = None,
         categories: Freedom | None = None,
     ) -> Box:
-        """The smallest box in which a Gaussian slip of the centre stays with the given probability; see `slips`."""
+        """The smallest box for a ``probability``:
+        a Gaussian slip of the centre, of standard deviation ``sigma`` (in units of the scales, or raw units per feature),
+        stays in it with that chance. ``n`` features slip, or all of ``space`` that may move. ``categories`` as above.
+
+        >>> Box.for_probability(0.95, sigma=0.02, n=5)
+        """
         return cls(radius_for(probability, sigma, n, space, Shape.BOX), categories=categories)
 
     def times(self, factor: float) -> Box:
@@ -152,7 +165,9 @@ class RoundRoom(Room):
         space: Space | None = None,
         categories: Freedom | None = None,
     ) -> Self:
-        """The smallest such room in which a Gaussian slip of the centre stays with the given probability; see `slips`."""
+        """The smallest such room for a ``probability``:
+        a Gaussian slip of the centre, of standard deviation ``sigma`` (in units of the scales, or raw units per feature),
+        stays in it with that chance. ``n`` features slip, or all of ``space`` that may move. ``categories`` as above."""
         return cls(radius_for(probability, sigma, n, space, cls.shape), categories=categories)
 
     def times(self, factor: float) -> Self:
@@ -161,14 +176,16 @@ class RoundRoom(Room):
 
 @dataclass(frozen=True)
 class Ball(RoundRoom):
-    """All points within Euclidean distance ``radius`` (in units of the scales; per feature: an ellipsoid)."""
+    """All points within Euclidean distance ``radius`` (in units of the scales; per feature: an ellipsoid): ``Ball(0.05)``.
+    ``categories`` as for a `Box`."""
 
     shape = Shape.BALL
 
 
 @dataclass(frozen=True)
 class Diamond(RoundRoom):
-    """All points within l1 distance ``radius`` (in units of the scales; per feature: a weighted cross-polytope)."""
+    """All points within l1 distance ``radius`` (in units of the scales; per feature: a weighted cross-polytope):
+    ``Diamond(0.05)``. ``categories`` as for a `Box`."""
 
     shape = Shape.DIAMOND
 

@@ -167,7 +167,9 @@ class Space:
         missing: Mapping[str, Missing | str] | Missing | str = Missing.KEEP,
         prices: Mapping[str, Price] | None = None,
     ) -> Space:
-        """Read names, kinds, bounds and scales from data; the keywords say what data cannot.
+        """Read names, kinds, bounds and scales from the table ``frame``; the keywords say what data cannot.
+
+        >>> space = Space.from_frame(X, immutable=["sex"], increasing=["age"], units={"salary": "EUR"})
 
         Kinds: columns of 0 and 1 (or bool) are binary, integer columns are integer, others numeric; ``integer``,
         ``binary`` and ``numeric`` override this. Columns of text, of the category dtype, of mixed objects and those named
@@ -180,7 +182,8 @@ class Space:
         a yes or no, then costs a third of that, which is about how far two rows are apart in a number. "range" (from the
         smallest to the largest value), "std" and "none" (1) are the others, with categories at 1; ``scale={"age": 10}``
         and ``weights={"age": 2, "housing": 0.5}`` set single ones. `describe` shows them all.
-        ``immutable`` also takes the name of a one-hot group. ``missing`` says what may become of a value that is missing
+        ``immutable`` also takes the name of a one-hot group; ``increasing`` and ``decreasing`` columns may only rise or fall.
+        ``units`` are words behind numbers. ``missing`` says what may become of a value that is missing
         in the row asked about: "keep" (it stays missing) or "may be filled", for all columns or by name; how far a filled
         number is counts from the median of the data. ``prices={"amount": Price(up=3, down=1)}`` makes moves one way
         dearer, or long ones.

@@ -24,7 +24,15 @@ class Target:
     """``Target("approved")``: the model must predict this label. ``Target("approved", probability=0.7)``: the model's
     probability of this label must be at least 0.7 (the paper's tau); then the label itself follows only if tau > 1/2.
     ``Target(at_least=1000)``, ``Target(at_most=50)``, ``Target(at_least=10, at_most=20)`` or, the same,
-    ``Target(between=(10, 20))``: the value that a regressor predicts, both ends included."""
+    ``Target(between=(10, 20))``: the value that a regressor predicts, both ends included.
+
+    Args:
+        label: The wanted class; None for values.
+        probability: At least this probability of ``label``, strictly between 0 and 1.
+        at_least: Of a regressor: the smallest wanted value.
+        at_most: Of a regressor: the largest wanted value.
+        between: Both of these at once.
+    """
 
     label: Hashable = None
     probability: float | None = None

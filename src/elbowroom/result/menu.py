@@ -97,7 +97,8 @@ class Menu(Sequence[Region]):
         return menu_fragment(self)
 
     def to_html(self, path: str | Path | None = None, *, case: str = "", date: Day = None, model: str = "") -> str:
-        """One self-contained page with a tab for each number of changes; written to ``path`` if given."""
+        """One self-contained page with a tab for each number of changes; written to ``path`` if given. ``case``,
+        ``date`` (None: today) and ``model`` stand at its head."""
         from elbowroom.present.report import menu_page
 
         text = menu_page(self, case=case, date=date, model=model)
@@ -106,7 +107,7 @@ class Menu(Sequence[Region]):
         return text
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Distance over the number of changes (matplotlib)."""
+        """Distance over the number of changes (matplotlib), on ``ax`` or on a new figure."""
         from elbowroom.present.menu import MenuDisplay
 
         return MenuDisplay.from_menu(self).plot(ax)

@@ -202,7 +202,7 @@ class Region:
         return not is_round(self.body.shape)
 
     def contains(self, rows: object) -> Bools:
-        """True for each row that lies in the region (names are matched; exact). Values that are missing in the row of the
+        """True for each of the ``rows`` (a table or one row) that lies in the region (names are matched; exact). Values that are missing in the row of the
         question are missing in every row of the region."""
         frame = rows if isinstance(rows, (pd.DataFrame, np.ndarray)) and getattr(rows, "ndim", 0) == 2 else None
         if frame is None:
@@ -211,15 +211,18 @@ class Region:
         return lies_in(self.space, self.body, *self.space.read(frame, "contains"), self.missing)
 
     def sample(self, n: int, seed: int = 0) -> pd.DataFrame:
-        """Random points of the region, as a table that the model's own predict takes."""
+        """``n`` random points of the region, as a table that the model's own predict takes; ``seed`` fixes them.
+
+        >>> model.predict(region.sample(100))
+        """
         if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 0:
             raise InputError(f"sample({n!r}): give a number of points of at least 0")
         check_seed(seed)
         return table_of(self.space, self.body.sample(n, seed), self.missing)
 
     def widen(self, *, order: Sequence[str] | None = None, time_limit: float = 60.0) -> Widening:
-        """The widest intervals around the centre, each end proven maximal or reported as unproven; see
-        `Explainer.widen`."""
+        """The widest intervals around the centre, each end proven maximal or reported as unproven after
+        ``time_limit`` seconds; the columns named in ``order`` grow first. See `Explainer.widen`."""
         if self._widen is None:
             raise InputError(f"{NO_MODEL} explainer.widen(region)")
         return self._widen(self, order=order, time_limit=time_limit)
@@ -247,13 +250,14 @@ class Region:
         return fragment(self)
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """One bar per feature that has to change: the value now, the centre and the certified interval (matplotlib)."""
+        """One bar per feature that has to change: the value now, the centre and the certified interval (matplotlib),
+        on ``ax`` or on a new figure; returns the axes."""
         from elbowroom.present.plots import plot_region
 
         return plot_region(self, ax)
 
     def map(self, first: str, second: str) -> MapDisplay:
-        """What the model says over two columns, everything else at the centre: exact cells for trees, else a grid."""
+        """What the model says over two columns, ``first`` and ``second``, everything else at the centre: exact cells for trees, else a grid."""
         from elbowroom.present.map import MapDisplay
 
         if self._plane is None:
@@ -280,19 +284,19 @@ class Region:
 
     # ---- files -----------------------------------------------------------------------------------------------
     def to_json(self, path: str | Path | None = None, *, timings: bool = True) -> str:
-        """The whole answer with its certificate; floats are exact. Equal answers differ only in their ``timings``: seconds,
+        """The whole answer with its certificate, as text and, if given, in the file ``path``; floats are exact. Equal answers differ only in their ``timings``: seconds,
         and the steps of the trace."""
         from elbowroom.result.schema import write_answer
 
         return written(write_answer(self, timings), path)
 
     def to_proof(self, path: str | Path) -> None:
-        """Write the proof that ``explain(..., proof=True)`` made, for ``python -m elbowroom_checker``."""
+        """Write to ``path`` the proof that ``explain(..., proof=True)`` made, for ``python -m elbowroom_checker``."""
         write_proof(self.proof, path)
 
     @classmethod
     def from_json(cls, text_or_path: str | Path) -> Region:
-        """Read what `to_json` wrote. A file in which anything was changed is refused."""
+        """Read what `to_json` wrote, the text or the file (``text_or_path``). A file in which anything was changed is refused."""
         from elbowroom.result.schema import read_answer
 
         answer = read_answer(text_or_path)
