@@ -60,6 +60,13 @@ def test_flat_json_says_what_the_sentence_says(files: Path, tmp_path: Path) -> N
     assert several.exit_code == Exit.BAD_INPUT and "--flat" in several.stderr
 
 
+def test_each_line_of_a_menu_in_json_has_its_sentence(files: Path) -> None:
+    lines = json.loads(run(files, "menu", "--row", 0, "--json"))["menu"]
+    assert lines and all(
+        ("the model predicts 'approved'" in line["sentence"]) == bool(line["what_changes"]) for line in lines
+    )
+
+
 def test_flat_json_without_a_region(files: Path) -> None:
     fixed = [word for name in ("income", "children", "owner") for word in ("--immutable", name)]
     given = ["explain", files / "model.joblib", files / "data.csv", "--row", "0", "--flat", "--trust-pickle", *fixed]
