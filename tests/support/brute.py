@@ -133,8 +133,7 @@ def _single(problem: RecourseProblem, f: int, more: Sequence[float] | None) -> A
         body = problem.body(center)
         first.append(int((cuts < body.lower[f]).sum()))
         final.append(int((cuts < body.upper[f]).sum()))
-    factor = problem.space.weight[f] / problem.space.scale[f]
-    moves = factor * np.array([_price(problem.space.features[f], c - problem.factual[f]) for c in inside])
+    moves = np.array([price_of(problem.space.features[f], float(problem.factual[f]), float(c)) for c in inside])
     changed = inside != problem.factual[f]
     return Axis(np.array([f]), samples[:, None], inside[:, None], moves, changed, np.array(first), np.array(final))
 
@@ -160,13 +159,26 @@ def _many(problem: RecourseProblem, f: int, centers: set[float], cuts: np.ndarra
     return {c for c in around if c == factual or (math.isfinite(c) and is_far(c))}
 
 
-def _price(feature: Feature, move: float) -> float:
-    """How long a move counts: each piece of it at its own price."""
+def price_of(feature: Feature, factual: float, value: float) -> float:
+    """What a column costs: each piece of the move at its own price, or the share of rows that it passes, and the change."""
+    move = value - factual
+    if feature.percentiles is not None:
+        return feature.weight * (
+            abs(_share(feature, value) - _share(feature, factual)) + (move != 0) * feature.price_change
+        )
     slopes = feature.price_up if move > 0 else feature.price_down
-    if isinstance(slopes, float):
-        return slopes * abs(move)
-    ends = [start for start, _ in slopes[1:]] + [math.inf]
-    return sum(slope * max(0.0, min(abs(move), end) - start) for (start, slope), end in zip(slopes, ends, strict=True))
+    pairs = ((0.0, slopes),) if isinstance(slopes, float) else slopes
+    ends = [start for start, _ in pairs[1:]] + [math.inf]
+    long = sum(slope * max(0.0, min(abs(move), end) - start) for (start, slope), end in zip(pairs, ends, strict=True))
+    return feature.weight * (long / feature.scale + (move != 0) * feature.price_change)
+
+
+def _share(feature: Feature, x: float) -> float:
+    """The share of rows below x, straight on beyond the data."""
+    assert feature.percentiles is not None
+    values, shares = zip(*feature.percentiles, strict=True)
+    average = (shares[-1] - shares[0]) / (values[-1] - values[0])
+    return float(np.interp(x, values, shares)) + average * (max(0.0, x - values[-1]) - max(0.0, values[0] - x))
 
 
 def _left(center: float, up: float, cut: float, whole: bool) -> bool:

@@ -23,6 +23,7 @@ from elbowroom.problem import (
     LinearRule,
     NotAll,
     Ordered,
+    Price,
     RecourseProblem,
     Rule,
     Steps,
@@ -261,6 +262,21 @@ def with_prices(rng: np.random.Generator, problem: RecourseProblem, flat: bool =
             if not flat and rng.random() < 0.5:
                 up = ((0.0, up), (0.5, float(rng.choice([0.25, 2.0]))), (1.5, 1.0))  # type: ignore[assignment]
             features[f] = replace(feature, price_up=up, price_down=down)
+    return replace(problem, space=replace(problem.space, features=tuple(features)))
+
+
+def with_further_prices(rng: np.random.Generator, problem: RecourseProblem) -> RecourseProblem:
+    """The same question with prices of all kinds: piecewise, of any change, by percentiles."""
+    problem = with_prices(rng, problem)
+    features = list(problem.space.features)
+    for f, feature in enumerate(features):
+        if problem.space.group_of[f] < 0 and rng.random() < 0.8:
+            feature = replace(feature, price_change=float(rng.choice([0.0, 0.1, 1.0])))
+            if rng.random() < 0.5:
+                values = problem.factual[f] + rng.choice([-4.0, -2.0, -0.5, 0.0, 0.25, 1.0, 3.0], 6)
+                levels = Price.of_percentiles(np.append(values, values[0] + 0.125)).percentiles
+                feature = replace(feature, price_up=1.0, price_down=1.0, percentiles=levels)
+            features[f] = feature
     return replace(problem, space=replace(problem.space, features=tuple(features)))
 
 

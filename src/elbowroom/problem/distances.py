@@ -1,7 +1,6 @@
 """How far a centre is from the factual: a norm of weighted, scaled moves.
 
-u_f = weight_f / scale_f p_f(x_f - factual_f) for single columns, where p_f(move) = |move| unless the feature has prices of
-its own (`prices`), u_g = weight_g if the category of one-hot group g changes
+u_f = weight_f / scale_f |x_f - factual_f| for single columns, unless the feature has prices of its own (`prices`), u_g = weight_g if the category of one-hot group g changes
 (else 0); the distance is the l1, l2 or linf norm of u.
 """
 
@@ -15,7 +14,8 @@ from enum import Enum
 import numpy as np
 
 from elbowroom.errors import InputError
-from elbowroom.numerics import Floats, Ints
+from elbowroom.numerics import EPS, Floats, Ints
+from elbowroom.problem.pieces import Pieces
 from elbowroom.problem.prices import Price
 from elbowroom.problem.space import Space
 
@@ -72,21 +72,40 @@ class Metric:
         priced = {f: price for f, price in prices.items() if not price.is_plain}
         return cls(distance, factor, np.array([g.weight for g in space.groups]), space, priced)
 
-    def within(self, factual: Floats, lower: Floats, upper: Floats) -> Metric:
-        """A norm without prices of its own that is never longer than this one for centres in [lower, upper], and equal to
-        it where all of them lie on one side of the factual."""
-        factor = self.factor.copy()
-        for f, price in self.priced.items():
-            ways = [way for way, may in ((True, upper[f] > factual[f]), (False, lower[f] < factual[f])) if may]
-            factor[f] *= min((price.slope(way) for way in ways), default=1.0)
-        return replace(self, factor=factor, priced={})
+    def pieces(self, column: int, factual: float, upwards: bool) -> Pieces:
+        """What moves of a priced column cost, one way."""
+        feature = self.space.features[column]
+        return self.priced[column].pieces(factual, upwards, feature.weight, feature.scale)
+
+    def within(self, factual: Floats, lower: Floats, upper: Floats) -> tuple[Metric, float]:
+        """A norm without prices of its own, and a constant: together never more than this one for centres in [lower, upper].
+
+        Per column a line below its price: equal to it where all centres lie on one side of the factual and on one piece.
+        The constants add up, so only l1 has any: for other norms prices have to be flat.
+        """
+        factor, constants = self.factor.copy(), [0.0]
+        for f in self.priced:
+            now, low, high = float(factual[f]), float(lower[f]), float(upper[f])
+            lines = []
+            for upwards, first, last in ((True, low - now, high - now), (False, now - high, now - low)):
+                if last > 0.0:
+                    pieces = self.pieces(f, now, upwards)
+                    lines.append(pieces.line_below(max(first, 0.0), last, abs(now)))
+            factor[f] = min((slope for _, slope in lines), default=factor[f])
+            constants.append(min((constant for constant, _ in lines), default=0.0))
+        constant = math.fsum(constants)
+        constant -= 4 * EPS * math.fsum(abs(c) for c in constants)
+        return replace(self, factor=factor, priced={}), constant
 
     def costs(self, columns: Ints, factual: Floats, values: Floats) -> Floats:
         """What columns cost at the given values."""
         cost = self.factor[columns] * np.abs(values - factual)
-        for f, price in self.priced.items():
+        for f in self.priced:
             mine = columns == f
-            cost[mine] = self.factor[f] * price.of(values[mine] - factual[mine])
+            if mine.any():
+                now, at = float(factual[mine][0]), values[mine]
+                up, down = (self.pieces(f, now, way) for way in (True, False))
+                cost[mine] = np.where(at >= now, up.of(np.maximum(at - now, 0.0)), down.of(np.maximum(now - at, 0.0)))
         return np.asarray(cost)
 
     def moves(self, factual: Floats, center: Floats) -> Floats:

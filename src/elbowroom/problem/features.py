@@ -12,7 +12,7 @@ from elbowroom.problem.decimals import LARGEST
 from elbowroom.problem.kinds import Direction, Kind, Missing
 from elbowroom.problem.labels import Category, checked_labels
 from elbowroom.problem.parsing import is_list, number, parse_enum
-from elbowroom.problem.prices import Price, Slopes, checked_slopes
+from elbowroom.problem.prices import Levels, Price, Slopes, checked_change, checked_levels, checked_slopes
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,8 @@ class Feature:
     decimals: int | None = None  # with which its numbers are written; None: as many as they have
     price_up: Slopes = 1.0  # times weight / scale, for moves upwards; see `prices`
     price_down: Slopes = 1.0
+    price_change: float = 0.0  # times weight, for any change at all
+    percentiles: Levels | None = None  # by which moves count, instead of in units of the scale
 
     def __post_init__(self) -> None:
         set_field = object.__setattr__
@@ -72,6 +74,10 @@ class Feature:
         self._check_prices()
         for what in ("price_up", "price_down"):
             set_field(self, what, checked_slopes(getattr(self, what), f"feature {self.name!r}: {what}"))
+        set_field(self, "price_change", checked_change(self.price_change, f"feature {self.name!r}: price_change"))
+        if self.percentiles is not None:
+            set_field(self, "percentiles", checked_levels(self.percentiles, f"feature {self.name!r}: percentiles"))
+        _ = self.price
         if self.kind is not Kind.NUMERIC:
             set_field(self, "lower", float(math.ceil(self.lower)) if math.isfinite(self.lower) else self.lower)
             set_field(self, "upper", float(math.floor(self.upper)) if math.isfinite(self.upper) else self.upper)
@@ -80,7 +86,7 @@ class Feature:
 
     @property
     def price(self) -> Price:
-        return Price(self.price_up, self.price_down)
+        return Price(self.price_up, self.price_down, self.price_change, self.percentiles)
 
     def _check_prices(self) -> None:
         if not (math.isfinite(self.scale) and self.scale > 0):

@@ -2,7 +2,12 @@
 
 The cost of a column at x is weight / scale * p(x - factual), where p is piecewise linear with p(0) = 0 and positive slopes
 away from 0. ``Price(up=3, down=1)``: three times as dear upwards. ``Price(up=[(0, 1), (1000, 3)])``: from a move of 1000
-on, every further unit costs three times as much.
+on, every further unit costs three times as much. ``Price(change=0.2)``: any change costs weight * 0.2 besides, however short
+it is; with distance "l1" this is l0 + l1.
+
+``Price.of_percentiles(values)``: a move costs weight * |Q(x) - Q(factual)|, where Q(x) is the share of the values below x:
+a value that is equal to some counts half of them, between two values Q is a straight line, and beyond the last ones it goes
+on with its average slope.
 """
 
 from __future__ import annotations
@@ -17,48 +22,118 @@ import numpy as np
 from elbowroom.errors import InputError
 from elbowroom.numerics import Floats
 from elbowroom.problem.parsing import is_sequence, number
+from elbowroom.problem.pieces import Pieces
 
+MOST_LEVELS = 101  # of a column's percentiles that a price keeps
+Levels: TypeAlias = "tuple[tuple[float, float], ...]"  # (value, share of the rows below it), both rising
 Slopes: TypeAlias = "float | Sequence[tuple[float, float]]"  # one slope, or (from which move on, slope), in order
 
 
 @dataclass(frozen=True)
 class Price:
-    """Slopes for each way; see the module."""
+    """What moves of a column cost beyond its weight and scale.
+
+    Args:
+        up: How many times as dear a move upwards is, or pairs (from which move on, how many times).
+        down: The same downwards.
+        change: What any change costs besides, times the weight.
+        percentiles: Pairs (value, share of the rows below it): moves count in shares of rows; see `of_percentiles`.
+    """
 
     up: Slopes = 1.0
     down: Slopes = 1.0
+    change: float = 0.0
+    percentiles: Levels | None = None
 
     def __post_init__(self) -> None:
         for way in ("up", "down"):
             object.__setattr__(self, way, checked_slopes(getattr(self, way), f"Price {way}"))
+        object.__setattr__(self, "change", checked_change(self.change, "Price change"))
+        if self.percentiles is not None:
+            object.__setattr__(self, "percentiles", checked_levels(self.percentiles, "Price percentiles"))
+            if self.up != 1.0 or self.down != 1.0:
+                raise InputError("Price: percentiles say what moves cost; leave up and down out, or set a weight")
+
+    @classmethod
+    def of_percentiles(cls, values: object, change: float = 0.0) -> Price:
+        """Moves count in shares of the rows that they pass, as in actionable recourse.
+
+        Args:
+            values: A column of data; what is missing in it does not count.
+            change: What any change costs besides.
+
+        Returns:
+            A price that keeps at most 101 percentiles of the data.
+        """
+        found = np.asarray(values, dtype=np.float64)
+        found = found[np.isfinite(found)]
+        distinct, counts = np.unique(found, return_counts=True)
+        if distinct.size < 2:
+            raise InputError("Price.of_percentiles needs a column with at least two different numbers")
+        shares = (np.cumsum(counts) - counts / 2) / found.size
+        if distinct.size > MOST_LEVELS:
+            kept = np.unique(np.searchsorted(shares, np.linspace(shares[0], shares[-1], MOST_LEVELS)))
+            distinct, shares = distinct[kept], shares[kept]
+        return cls(change=change, percentiles=tuple(zip(distinct.tolist(), shares.tolist(), strict=True)))
 
     @property
     def is_plain(self) -> bool:
         """True if it changes nothing."""
-        return self.up == 1.0 and self.down == 1.0
+        return self == Price()
 
-    @property
-    def is_flat(self) -> bool:
-        """True if each way has a single slope."""
-        return isinstance(self.up, float) and isinstance(self.down, float)
-
-    def slope(self, upwards: bool) -> float:
-        """Of a flat price."""
-        slope = self.up if upwards else self.down
-        assert isinstance(slope, float)
-        return slope
-
-    def of(self, moves: Floats) -> Floats:
-        """p(move), for signed moves in raw units."""
-        moves = np.asarray(moves, dtype=np.float64)
-        return np.where(
-            moves >= 0.0, _priced(self.up, np.maximum(moves, 0.0)), _priced(self.down, np.maximum(-moves, 0.0))
-        )
+    def pieces(self, factual: float, upwards: bool, weight: float, scale: float) -> Pieces:
+        """What moves one way from the factual cost, for a column of this weight and scale."""
+        jump = weight * self.change
+        if self.percentiles is not None:
+            starts, slopes = _shares_passed(self.percentiles, factual, upwards)
+            return Pieces(jump, starts, weight * slopes)
+        given = self.up if upwards else self.down
+        pairs = [(0.0, given)] if isinstance(given, float) else given
+        return Pieces(jump, np.array([start for start, _ in pairs]), weight / scale * np.array([s for _, s in pairs]))
 
     @property
     def words(self) -> str:
         """up costs 3 times, down 1 time the weight."""
-        return f"upwards {_words(self.up)}, downwards {_words(self.down)}"
+        besides = f", any change costs {self.change:g} besides" if self.change else ""
+        if self.percentiles is not None:
+            return f"the share of rows that it passes{besides}"
+        return f"upwards {_words(self.up)}, downwards {_words(self.down)}{besides}"
+
+
+def _shares_passed(levels: Levels, factual: float, upwards: bool) -> tuple[Floats, Floats]:
+    """Starts and slopes of |Q(x) - Q(factual)| one way."""
+    values, shares = (np.array(column) for column in zip(*levels, strict=True))
+    average = (shares[-1] - shares[0]) / (values[-1] - values[0])
+    slopes = np.concatenate([[average], np.diff(shares) / np.diff(values), [average]])  # left of each value, and behind
+    if upwards:
+        ahead = values > factual
+        return np.append(0.0, values[ahead] - factual), slopes[np.append(ahead, True)]
+    ahead = values < factual
+    return np.append(0.0, factual - values[ahead][::-1]), slopes[np.append(True, ahead)][::-1]
+
+
+def checked_change(given: object, what: str) -> float:
+    """A finite number that is not negative."""
+    change = number(given, what, "give a number")
+    if isinstance(given, bool) or not (math.isfinite(change) and change >= 0.0):
+        raise InputError(f"{what}={given!r}: give 0, or a positive number in units of the distance")
+    return change
+
+
+def checked_levels(given: object, what: str) -> Levels:
+    """At least two pairs of finite numbers; both rise."""
+    cure = "give at least two pairs (value, share of rows below it), both rising; Price.of_percentiles makes them"
+    if not is_sequence(given) or not isinstance(given, Iterable):
+        raise InputError(f"{what}={given!r}: {cure}")
+    pairs: list[tuple[float, float]] = []
+    for pair in given:
+        if not is_sequence(pair) or not isinstance(pair, Iterable) or len(parts := list(pair)) != 2:
+            raise InputError(f"{what}: {pair!r} is no pair; {cure}")
+        pairs.append((number(parts[0], what, cure), number(parts[1], what, cure)))
+    table = np.array(pairs).reshape(-1, 2)
+    if len(pairs) < 2 or not np.isfinite(table).all() or not (np.diff(table, axis=0) > 0.0).all():
+        raise InputError(f"{what}: {cure}")
+    return tuple(pairs)
 
 
 def checked_slopes(given: object, what: str) -> float | tuple[tuple[float, float], ...]:
@@ -83,16 +158,6 @@ def _positive(value: object, what: str) -> float:
     if isinstance(value, bool) or not (math.isfinite(slope) and slope > 0.0):
         raise InputError(f"{what}: a price of {value!r} must be a positive number; a longer move never costs less")
     return slope
-
-
-def _priced(slopes: Slopes, lengths: Floats) -> Floats:
-    if isinstance(slopes, float):
-        return np.asarray(slopes * lengths)
-    total = np.zeros_like(lengths)
-    ends = [*(start for start, _ in slopes[1:]), math.inf]
-    for (start, slope), end in zip(slopes, ends, strict=True):
-        total = total + slope * np.clip(lengths - start, 0.0, end - start)
-    return total
 
 
 def _words(slopes: Slopes) -> str:

@@ -25,7 +25,7 @@ from elbowroom.problem.kinds import Kind, Missing
 from elbowroom.problem.learning import Wishes, learn
 from elbowroom.problem.matching import ModelColumn, check_names, match
 from elbowroom.problem.parsing import is_list, unknown
-from elbowroom.problem.priced import priced
+from elbowroom.problem.priced import percentile_prices, priced
 from elbowroom.problem.prices import Price
 from elbowroom.problem.rows import values_by_name
 from elbowroom.problem.scales import Scale
@@ -165,7 +165,7 @@ class Space:
         weights: Mapping[str, float] | None = None,
         units: Mapping[str, str] | None = None,
         missing: Mapping[str, Missing | str] | Missing | str = Missing.KEEP,
-        prices: Mapping[str, Price] | None = None,
+        prices: Mapping[str, Price] | Price | Literal["percentiles"] | None = None,
     ) -> Space:
         """Read names, kinds, bounds and scales from the table ``frame``; the keywords say what data cannot.
 
@@ -186,7 +186,7 @@ class Space:
         ``units`` are words behind numbers. ``missing`` says what may become of a value that is missing
         in the row asked about: "keep" (it stays missing) or "may be filled", for all columns or by name; how far a filled
         number is counts from the median of the data. ``prices={"amount": Price(up=3, down=1)}`` makes moves one way
-        dearer, or long ones.
+        dearer, or long ones; a single `Price` is for all numbers, and "percentiles" counts moves in shares of the rows.
         """
         learnt = learn(
             frame,
@@ -206,10 +206,11 @@ class Space:
                 missing=missing,
             ),
         )
-        return cls(learnt.features, learnt.groups, learnt.notes, learnt.measure).with_prices(prices or {})
+        made = cls(learnt.features, learnt.groups, learnt.notes, learnt.measure)
+        return made.with_prices(percentile_prices(frame, made.features) if prices == "percentiles" else prices or {})
 
-    def with_prices(self, prices: Mapping[str, Price]) -> Space:
-        """The same space with prices for moves of columns of numbers."""
+    def with_prices(self, prices: Mapping[str, Price] | Price) -> Space:
+        """The same space with prices for moves of columns of numbers: by name, or one for all of them."""
         return replace(self, features=priced(self.features, self.columns, prices)) if prices else self
 
     def suggest_rules(self, frame: pd.DataFrame, most: int = 20) -> Suggestions:

@@ -189,6 +189,10 @@ def prices_out(feature: Feature) -> dict[str, Any]:
             found[way] = [[number_out(start), number_out(slope)] for start, slope in slopes]
         elif slopes != 1.0:
             found[way] = number_out(slopes)
+    if feature.price_change != 0.0:
+        found["price_change"] = number_out(feature.price_change)
+    if feature.percentiles is not None:
+        found["percentiles"] = [[number_out(value), number_out(share)] for value, share in feature.percentiles]
     return found
 
 
@@ -200,6 +204,11 @@ def prices_in(entry: Reader) -> dict[str, Any]:
             found[way] = [tuple(part.number() for part in pair.items(2)) for pair in slopes.items()]
         elif slopes is not None:
             found[way] = slopes.number()
+    change, levels = entry.maybe("price_change"), entry.maybe("percentiles")
+    if change is not None:
+        found["price_change"] = change.number()
+    if levels is not None:
+        found["percentiles"] = [tuple(part.number() for part in pair.items(2)) for pair in levels.items()]
     return found
 
 

@@ -6,7 +6,7 @@ the condition that it breaks divides the part further:
 
     x_f in a domain    x_f <= the last value before x_f, or x_f >= the first one behind it
     a clause           one part per option, with the column within its range
-    a price            that differs upwards and downwards: on one side of the factual, or on the other
+    a price            on one side of the factual or on the other; kept or changed; on one side of a bend or on the other
     a row everywhere   the corner of a room that is clipped has a kink where clipping begins: left or right of it
 
 Parts are asked nearest first, by the bound of the part that they were cut from; no region is closer than the smallest
@@ -24,8 +24,8 @@ from typing import Final, Protocol
 
 import numpy as np
 
-from elbowroom.numerics import Floats, next_value
-from elbowroom.problem import Conditions, RecourseProblem, Takes, allowed_categories
+from elbowroom.numerics import EPS, Floats, next_value
+from elbowroom.problem import Conditions, Distance, Metric, RecourseProblem, Takes, allowed_categories
 from elbowroom.problem.conditions import Clause
 from elbowroom.problem.domains import Domain, Values
 from elbowroom.problem.on import On
@@ -70,11 +70,11 @@ class CaseEngine:
                 f"rooms with on={problem.walls.on.value!r} are not known together with rules or prices that divide the question; "
                 "leave these out, or use on='all'"
             )
-        steep = [problem.space.names[f] for f, price in division.priced.items() if not price.is_flat]
-        if steep:
+        steep = [problem.space.names[f] for f in division.priced if not division.is_flat(f)]
+        if steep and problem.distance is not Distance.L1:
             return (
-                f"prices that change with the length of a move, as for {listed(steep)}, are known for boxes on trees alone, "
-                "and not together with Plausible; give one price for each way"
+                f"prices that change with the length of a move, as for {listed(steep)}, are known for distance='l1', and for "
+                "other distances for boxes on trees without Plausible; use distance='l1', or one price for each way"
             )
         return engine.refuses(division.relaxed)
 
@@ -150,10 +150,20 @@ class Division:
         kept: Conditions = self.kept
         if self.corners.rows:
             kept = replace(kept, rows=self.corners.plain + self.corners.relaxed(part.lower, part.upper))
+        return replace(self.problem, case=Case(part.lower, part.upper, kept, self._within(part)[0]))
+
+    def constant(self, part: Part) -> float:
+        """What a part costs besides the metric of its question."""
+        return self._within(part)[1]
+
+    def _within(self, part: Part) -> tuple[Metric, float]:
         metric = self.problem.metric
-        if self.priced:
-            metric = metric.within(self.problem.factual, part.lower, part.upper)
-        return replace(self.problem, case=Case(part.lower, part.upper, kept, metric))
+        return metric.within(self.problem.factual, part.lower, part.upper) if self.priced else (metric, 0.0)
+
+    def is_flat(self, column: int) -> bool:
+        """True if each way has a single price per unit."""
+        now = float(self.problem.factual[column])
+        return all(self.problem.metric.pieces(column, now, way).is_flat for way in (True, False))
 
     def tightened(self, part: Part) -> Part | None:
         """The part without values that the conditions rule out at once; None if nothing is left of it."""
@@ -191,15 +201,41 @@ class Division:
         for clause in self.clauses:
             if not clause.holds(center):
                 return list(self._options(part, clause))
-        for f in self.priced:
-            now, x = self.problem.factual[f], center[f]
-            if part.lower[f] < now < part.upper[f] and x != now:
-                return [part.within(f, -math.inf, now), part.within(f, now, math.inf)]
+        bent = self._bent(part, center)
+        if bent is not None:
+            f, below, above = bent
+            return [part.within(f, -math.inf, below), part.within(f, above, math.inf)]
         kink = self.corners.kink(self.problem, center, part.lower, part.upper)
         if kink is not None:
             f, at = kink
             return [part.within(f, -math.inf, at), part.within(f, at, math.inf)]
         return []
+
+    def _bent(self, part: Part, center: Floats) -> tuple[int, float, float] | None:
+        """The column whose price at a centre is farthest above its line: how far down and from where up its parts go."""
+        if not self.priced:
+            return None
+        problem, each = self.problem, np.arange(center.size)
+        lines = self._within(Part(part.lower, part.upper))[0].costs(each, problem.factual, center)
+        above = problem.metric.costs(each, problem.factual, center) - lines
+        for f in sorted(self.priced, key=lambda f: -above[f]):
+            now, x, whole = float(problem.factual[f]), float(center[f]), bool(problem.space.whole_center[f])
+            low, high = float(part.lower[f]), float(part.upper[f])
+            if x == now or low == high:
+                continue
+            if low < now < high:
+                return f, now, now
+            sign = 1.0 if x > now else -1.0
+            first, last = (low - now, high - now) if sign > 0 else (now - high, now - low)
+            pieces = problem.metric.pieces(f, now, sign > 0)
+            if first == 0.0 and pieces.jump > 0.0:
+                beyond = sign * float(next_value(sign * now, whole))
+                return (f, now, beyond) if sign > 0 else (f, beyond, now)
+            bend = pieces.bend(first, last, abs(x - now), abs(now))
+            if bend is not None:
+                at = now + sign * bend
+                return (f, math.floor(at), math.floor(at) + 1.0) if whole else (f, at, at)
+        return None
 
     def divided_anyway(self, part: Part) -> list[Part]:
         """Parts of one in which the engine found nothing: those of a clause that is still open, or at a kink."""
@@ -292,8 +328,10 @@ class _Search:
         """True if the closest centre of a part obeys everything, and costs no more than the part's own prices say."""
         problem = self.division.problem
         assert own.center is not None
-        if self.division.priced and problem.measure(own.center) > own.distance * (1.0 + ROUNDING):
-            return False
+        if self.division.priced:
+            constant = self.division.constant(Part(*own.problem.centers))
+            if problem.measure(own.center) > own.distance + constant + ROUNDING * (own.distance + abs(constant)):
+                return False
         return problem.admissible(own.center)
 
     def _asked(self, bound: float, part: Part) -> list[Part]:
@@ -310,7 +348,8 @@ class _Search:
         for name, value in ending.counters.items():
             known = self.counters.get(name, 0.0)
             self.counters[name] = max(known, value) if name == NEAR_TIES else known + value
-        self._bound = max(bound, ending.lower_bound)
+        constant = self.division.constant(tight)
+        self._bound = max(bound, ending.lower_bound + constant - 4 * EPS * abs(constant))
         if math.isinf(self._bound):
             return []
         children: list[Part] = []

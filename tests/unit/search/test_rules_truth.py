@@ -12,7 +12,7 @@ from elbowroom.errors import InputError
 from elbowroom.problem import Distance
 from tests.support.brute import closest
 from tests.support.referee import Engine, run_engine
-from tests.support.rule_truth import more, obeys, random_row, random_rules, with_prices
+from tests.support.rule_truth import more, obeys, random_row, random_rules, with_further_prices, with_prices
 from tests.support.searches import check
 from tests.support.small_questions import random_question
 
@@ -96,6 +96,42 @@ def test_hundreds_of_rows(block: int) -> None:
 @pytest.mark.parametrize("seed", range(12))
 def test_cases_around_algorithm_1_find_the_same(seed: int) -> None:
     compare(seed, Engine.ADVERSARIAL)
+
+
+def compare_prices(seed: int, engine: Engine) -> str:
+    """Piecewise prices, prices of any change and percentiles; other engines than that for boxes on trees know them for l1."""
+    rng = np.random.default_rng([21, seed])
+    problem = with_further_prices(rng, replace(random_question(rng), rules=()))
+    if engine is not Engine.AUTO:
+        problem = replace(problem, distance=Distance.L1)
+    found = run_engine(engine, problem, seconds=30.0)
+    check(found)
+    truth = closest(problem)
+    if math.isinf(truth):
+        assert found.center is None and math.isinf(found.lower_bound), (seed, found.distance, found.reason)
+        return "none"
+    assert found.center is not None, (seed, truth, found.reason, found.lower_bound)
+    scale = max(1.0, truth) * (1e-9 if engine is Engine.AUTO else 1e-5)
+    assert abs(found.distance - truth) <= scale, (seed, found.distance, truth)
+    assert truth - scale <= found.lower_bound <= truth + 1e-9 * max(1.0, truth), (seed, found.lower_bound, truth)
+    return "found"
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_boxes_on_trees_with_prices_of_all_kinds_equal_brute_force(seed: int) -> None:
+    compare_prices(seed, Engine.AUTO)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_prices_of_all_kinds_are_divided_for_algorithm_1(seed: int) -> None:
+    compare_prices(seed, Engine.ADVERSARIAL)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("engine", [Engine.AUTO, Engine.ADVERSARIAL])
+def test_hundreds_of_prices(engine: Engine) -> None:
+    ended = [compare_prices(seed, engine) for seed in range(1000, 1200)]
+    assert ended.count("found") > 50
 
 
 @pytest.mark.long

@@ -125,10 +125,10 @@ def tied_positions(
         column = np.full(own.size, f)
         edges = [first[f : f + 1], last[f : f + 1], first_right_of(room, column, own), last_left_of(room, column, own)]
         bends = [np.clip(problem.factual[f], first[f], last[f])[None], np.array(marks.get(f, []))]
-        price = problem.metric.priced.get(f)
-        for sign, slopes in () if price is None else ((1.0, price.up), (-1.0, price.down)):
-            starts = [0.0] if isinstance(slopes, float) else [start for start, _ in slopes]
-            bends.append(problem.factual[f] + sign * np.array(starts))
+        for sign in (1.0, -1.0) if f in problem.metric.priced else ():
+            bends.append(
+                problem.factual[f] + sign * problem.metric.pieces(f, float(problem.factual[f]), sign > 0).starts
+            )
         found[f] = _inside(np.concatenate([*edges, *bends]), first[f], last[f], bool(whole[f]))
     for tie in ties:
         if tie.i == tie.j and tie.first != 0.0:
