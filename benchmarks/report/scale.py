@@ -9,8 +9,8 @@ from benchmarks.report.words import table
 
 
 def scale_section() -> str:
-    """Before and after, from ``results/scale.json`` and ``results/scale-networks.json``; nothing if neither was made."""
-    parts = [part for part in (_trees(), _networks()) if part]
+    """From ``results/{scale,defaults,scale-peers,scale-networks}.json``; nothing if none was made."""
+    parts = [part for part in (_trees(), _defaults(), _peers(), _networks()) if part]
     return "\n\n".join(["## Production size", *parts]) if parts else ""
 
 
@@ -38,6 +38,61 @@ def _trees() -> str:
             table(heads, rows, left=2),
             f"Of {found['pairs']} questions {found['farther']} are answered farther away than before, {found['lower_bounds']} with a "
             f"weaker bound; {found['false_points']} false points. {made_by(content)}",
+        ]
+    )
+
+
+def _defaults() -> str:
+    content = read("defaults")
+    if content is None:
+        return ""
+    records = content["instances"]
+    rows = [
+        [
+            str(r["trees"]), str(r["row"]), _seconds(r["first_s"]), *_gaps(r["gaps"]), r["status"],
+            "none" if r["distance"] is None else f"{r['distance']:.4f}", str(r["changed"]),
+        ]
+        for r in records
+    ]  # fmt: skip
+    shown = max(len(r["gaps"]) for r in records)
+    heads = ["trees", "row", "first region", *(f"gap at {moment} s" for moment in ("1", "10", "60")[:shown])]
+    points, false = sum(r.get("points", 0) for r in records), sum(r["false_points"] for r in records)
+    return "\n\n".join(
+        [
+            "scikit-learn's default forest on breast cancer with a box of 0.05, as in the README. Seconds are those of the processor.",
+            table([*heads, "status", "distance", "features changed"], rows, left=1),
+            f"{points:,} attacked points, {false} false. {made_by(content)}",
+        ]
+    )
+
+
+def _peers() -> str:
+    content = read("scale-peers")
+    if content is None:
+        return ""
+    rows = [
+        [
+            entry["recipe"], entry["backend"], *(f"{entry[key]} of {entry['questions']}" for key in ("nearer", "sooner", "both")),
+            f"{entry['ours_proven']} / {entry['theirs_proven']}", _seconds(entry["reached_s"]), _seconds(entry["theirs_s"]),
+        ]
+        for entry in content["summary"]
+    ]  # fmt: skip
+    heads = [
+        "model",
+        "treecf's search",
+        "not farther",
+        "sooner",
+        "both",
+        "proven, ours / treecf",
+        "as near in (median)",
+    ]
+    return "\n\n".join(
+        [
+            f"Beside treecf {content['treecf']}: the same models, radius 0, the same l1 and limit of the clock. *sooner*: a certified answer at least as near "
+            "as what treecf ends with was there before its call ended; *as near in*: the seconds until then. A point of treecf's that does "
+            "not change the model's label counts as none; a model that it refuses counts as answered by us alone.",
+            table([*heads, "treecf in (median)"], rows, left=2),
+            made_by(content),
         ]
     )
 
