@@ -105,7 +105,7 @@ def main() -> None:
     story = german_story()
     answer = Explainer(story.model, story.space).explain(story.row, room=story.room)
     assert isinstance(answer, Region)
-    (IMAGES / "map.png").write_bytes(answer.map("duration", "amount")._repr_png_())
+    (IMAGES / "map.png").write_bytes(answer.map("duration", "amount").picture("png"))
     html = pages()
     with browser() as running, tempfile.TemporaryDirectory() as folder:
 

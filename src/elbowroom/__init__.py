@@ -13,6 +13,7 @@ from elbowroom.version import __version__
 _HOME = {
     "Explainer": "elbowroom.explainer",
     "Audit": "elbowroom.batch.audit",
+    "BatchDisplay": "elbowroom.present.batch",
     "BatchProgress": "elbowroom.batch",
     "BatchResult": "elbowroom.batch",
     "Space": "elbowroom.problem",
@@ -49,6 +50,7 @@ _HOME = {
     "Menu": "elbowroom.result",
     "MapDisplay": "elbowroom.present.map",
     "MenuDisplay": "elbowroom.present.menu",
+    "RegionDisplay": "elbowroom.present.plots",
     "Few": "elbowroom.result",
     "Breakpoint": "elbowroom.result",
     "Widening": "elbowroom.result",
@@ -86,9 +88,11 @@ if TYPE_CHECKING:
     from elbowroom.explainer import Explainer
     from elbowroom.importers import read_model
     from elbowroom.models import LinearModel, ObliqueEnsemble, ReluNetwork, TreeEnsemble
+    from elbowroom.present.batch import BatchDisplay
     from elbowroom.present.frontier import FrontierDisplay
     from elbowroom.present.map import MapDisplay
     from elbowroom.present.menu import MenuDisplay
+    from elbowroom.present.plots import RegionDisplay
     from elbowroom.problem import (
         Allowed,
         AtMost,
@@ -138,6 +142,7 @@ __all__ = [
     "AtMost",
     "Audit",
     "Ball",
+    "BatchDisplay",
     "BatchProgress",
     "BatchResult",
     "Box",
@@ -175,6 +180,7 @@ __all__ = [
     "Price",
     "RadiusResult",
     "Region",
+    "RegionDisplay",
     "ReluNetwork",
     "ReplayMismatch",
     "SolverMissing",

@@ -43,7 +43,21 @@ VANISHING: Final = 1e-120  # P(|Z_1| + ... + |Z_n| <= t) < t^n is below all floa
 def probability(
     radius: npt.ArrayLike, sigma: npt.ArrayLike, n: npt.ArrayLike, norm: Distance | str = "l2"
 ) -> float | Floats:
-    """The chance that N(0, sigma^2 I) in n features stays within ``radius`` in the norm of the room."""
+    """The chance that N(0, sigma^2 I) in n features stays within a radius in the norm of the room.
+
+    Args:
+        radius: At least 0; in the unit of ``sigma``.
+        sigma: The standard deviation of a slip in each feature.
+        n: How many features have room.
+        norm: "l2" (balls), "linf" (boxes) or "l1" (diamonds).
+
+    Returns:
+        A number, or an array where any argument is one.
+
+    Examples:
+        >>> round(chance.probability(0.05, sigma=0.02, n=3), 3)
+        0.9
+    """
     kind = _norm(norm)
     length, spread, count = np.broadcast_arrays(_radius(radius), _sigma(sigma), _features(n))
     return _shape_back(_standard_probability(length / spread, count, kind))
@@ -52,7 +66,21 @@ def probability(
 def radius(
     probability: npt.ArrayLike, sigma: npt.ArrayLike, n: npt.ArrayLike, norm: Distance | str = "l2"
 ) -> float | Floats:
-    """The radius that a room needs so that N(0, sigma^2 I) stays inside with the given probability."""
+    """The radius that a room needs so that N(0, sigma^2 I) stays inside with the given probability.
+
+    Args:
+        probability: Strictly between 0 and 1.
+        sigma: The standard deviation of a slip in each feature.
+        n: How many features have room.
+        norm: "l2" (balls), "linf" (boxes) or "l1" (diamonds).
+
+    Returns:
+        A number, or an array where any argument is one.
+
+    Examples:
+        >>> round(chance.radius(0.95, sigma=0.02, n=3, norm="linf"), 4)
+        0.0478
+    """
     kind = _norm(norm)
     chance, spread, count = np.broadcast_arrays(_probability(probability), _sigma(sigma), _features(n))
     return _shape_back(spread * _standard_radius(chance, count, kind))
@@ -61,7 +89,21 @@ def radius(
 def sigma(
     probability: npt.ArrayLike, radius: npt.ArrayLike, n: npt.ArrayLike, norm: Distance | str = "l2"
 ) -> float | Floats:
-    """The largest standard deviation for which N(0, sigma^2 I) stays inside the room with the given probability."""
+    """The largest standard deviation for which N(0, sigma^2 I) stays inside the room with the given probability.
+
+    Args:
+        probability: Strictly between 0 and 1.
+        radius: Of the room, above 0.
+        n: How many features have room.
+        norm: "l2" (balls), "linf" (boxes) or "l1" (diamonds).
+
+    Returns:
+        A number, or an array where any argument is one.
+
+    Examples:
+        >>> round(chance.sigma(0.95, radius=0.05, n=3), 4)
+        0.0179
+    """
     kind = _norm(norm)
     chance, length, count = np.broadcast_arrays(_probability(probability), _radius(radius), _features(n))
     return _shape_back(length / _standard_radius(chance, count, kind))

@@ -104,7 +104,7 @@ def test_dollars_in_names_are_dollars(form: str) -> None:
 
     for evil in (MATHS, SPOOF):
         region, _ = hostile_answers(evil)
-        axes = [region.plot(), Frontier.of([0.1], [region], unit="units" + evil).plot()]
+        axes = [region.plot().ax, Frontier.of([0.1], [region], unit="units" + evil).plot().ax]
         for ax in axes:
             content = io.BytesIO()
             ax.figure.savefig(content, format=form)

@@ -124,27 +124,3 @@ def test_every_public_name_has_a_reference_entry() -> None:
     assert sorted(entries) == sorted(set(elbowroom.__all__) - {"__version__"})
     for name in entries:
         assert (inspect.getdoc(getattr(elbowroom, name)) or "").strip(), f"{name} has no words of its own"
-
-
-def documented_methods() -> list[tuple[str, str]]:
-    """Public methods of the classes that users call most."""
-    classes = (Explainer, elbowroom.Region, elbowroom.Menu, elbowroom.BatchResult)
-    found = [
-        (kind.__name__, name)
-        for kind in classes
-        for name, member in inspect.getmembers(kind, inspect.isroutine)
-        if not name.startswith("_") and (getattr(member, "__module__", "") or "").startswith("elbowroom.")
-    ]
-    rooms = [(room, name) for room in ("Box", "Ball", "Diamond") for name in ("", "for_probability")]
-    return [*found, ("Explainer", ""), ("Target", ""), ("Space", "from_frame"), *rooms]
-
-
-@pytest.mark.parametrize(("kind", "name"), documented_methods())
-def test_words_of_a_method_name_each_of_its_parameters(kind: str, name: str) -> None:
-    """An empty name is the class itself."""
-    thing = getattr(elbowroom, kind)
-    thing = getattr(thing, name) if name else thing
-    words = inspect.getdoc(thing) or ""
-    parameters = [p for p in inspect.signature(thing).parameters if p not in ("self", "cls")]
-    silent = [p for p in parameters if not re.search(rf"(``{p}\b|^ *{p}:)", words, re.MULTILINE)]
-    assert words and not silent, f"{kind}.{name} does not say what is meant by {silent}"

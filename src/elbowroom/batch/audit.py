@@ -36,11 +36,22 @@ KEPT: Final = 0.95  # a counterfactual that keeps its outcome less often than th
 
 @dataclass(frozen=True, eq=False)
 class Audit:
-    """``table``: one row per group, the first for all. ``levers``: which columns carry the recourse, by group.
-    ``no_recourse``: who is proven to have none; ``out_of_time``: for whom neither a region nor that proof was found.
-    ``rooms``: what more room costs, by radius and group (None: not asked); ``frontier``: the same for every row, its
-    distance by radius (inf: proven that there is none; missing: not known). ``slips``: how often plain counterfactuals
-    keep their outcome."""
+    """Who has recourse, and at what cost.
+
+    Attributes:
+        table: One row per group, the first for all.
+        levers: Which columns carry the recourse, by group.
+        no_recourse: Who is proven to have none.
+        out_of_time: For whom neither a region nor that proof was found.
+        rooms: What more room costs, by radius and group; None: not asked.
+        frontier: The same for every row, its distance by radius; inf: proven that there is none; missing: not known.
+        slips: How often plain counterfactuals keep their outcome; None: not asked.
+        sigma: Of these slips.
+
+    Examples:
+        >>> explainer.explain_many(X).audit("age").table["rows"].tolist()
+        [24, 12, 12]
+    """
 
     table: pd.DataFrame
     levers: pd.DataFrame
@@ -65,7 +76,14 @@ class Audit:
         return audit_fragment(self)
 
     def to_html(self, path: str | Path | None = None) -> str:
-        """One self-contained page."""
+        """One self-contained page.
+
+        Args:
+            path: Where it is written, if given.
+
+        Returns:
+            The page.
+        """
         from elbowroom.present.batch import audit_page
 
         text = audit_page(self)
@@ -74,6 +92,11 @@ class Audit:
         return text
 
     def to_csv(self, path: str | Path) -> None:
+        """Write the table; texts that a spreadsheet would take for formulas are disarmed.
+
+        Args:
+            path: Where it is written.
+        """
         write_whole(path, csv_of(self.table))
 
 

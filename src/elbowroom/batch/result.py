@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from elbowroom.batch.question import BatchQuestion
     from elbowroom.batch.runner import OnBatchProgress
     from elbowroom.explainer import Explainer
+    from elbowroom.present.batch import BatchDisplay
 
 
 class Answers(Sequence["Region | NoRegion | None"]):
@@ -61,8 +62,23 @@ class Answers(Sequence["Region | NoRegion | None"]):
 class BatchResult:
     """One row in, one row out, in order: ``frame``, and the exact answers behind it as ``regions``.
 
-    Where Ctrl-C (``interrupted``) or the limit for the whole batch ended it before every row was asked, the others have the
-    status NOT_ASKED, and the same call with the same store goes on with them.
+    Where Ctrl-C or the limit for the whole batch ended it before every row was asked, the others have the status
+    NOT_ASKED, and the same call with the same store goes on with them.
+
+    Args:
+        store: Where the answers are kept.
+        space: What the features mean.
+        index: Of the table.
+        seconds: That this run took.
+        interrupted: By Ctrl-C.
+        asked: The explainer, the table, the question and the number of processes; of a store alone, the table.
+
+    Examples:
+        >>> batch = explainer.explain_many(X.head(6))
+        >>> batch.frame["status"].value_counts().to_dict()
+        {'OPTIMAL': 6}
+        >>> batch.levers().to_dict()
+        {'salary': 6, 'debt': 4, 'age': 0}
     """
 
     def __init__(
@@ -80,7 +96,14 @@ class BatchResult:
 
     @classmethod
     def from_store(cls, path: str | Path) -> BatchResult:
-        """A batch that was kept in the file ``path``, without its model; nothing is written. Its index is text."""
+        """A batch that was kept in a file, without its model; nothing is written. Its index is text.
+
+        Args:
+            path: The file.
+
+        Returns:
+            The batch.
+        """
         store = Store(path, reading=True)
         question = store.question
         asked = table_of_rows(store.rows(), [str(name) for name in question["columns"]])
@@ -92,6 +115,7 @@ class BatchResult:
 
     @property
     def space(self) -> Space:
+        """What the features mean."""
         return self._space
 
     @property
@@ -117,7 +141,11 @@ class BatchResult:
         return not (self.frame["status"] == NOT_ASKED).any()
 
     def summary(self) -> pd.DataFrame:
-        """How many rows ended how, with the quantiles of their distances, changes and seconds."""
+        """How many rows ended how, with the quantiles of their distances, changes and seconds.
+
+        Returns:
+            One row per status.
+        """
         frame = self.frame
         grouped = frame.groupby("status", sort=True)
         table = pd.DataFrame(
@@ -135,7 +163,11 @@ class BatchResult:
         return table.reindex([status for status in order if status in table.index])
 
     def levers(self) -> pd.Series:
-        """In how many regions each column has to change, most used first."""
+        """In how many regions each column has to change, most used first.
+
+        Returns:
+            A number per column.
+        """
         frame = self.frame
         used = {name: int(frame[f"{name}__has_to_change"].fillna(False).sum()) for name in self._space.columns}
         return pd.Series(used, name="has_to_change", dtype="int64").sort_values(ascending=False, kind="stable")
@@ -151,14 +183,28 @@ class BatchResult:
 
         return fragment(self)
 
-    def plot(self, ax: Axes | None = None) -> Any:
-        """The distribution of distances and the most used levers, on ``ax`` or on a new figure."""
+    def plot(self, ax: Axes | None = None) -> BatchDisplay:
+        """The distribution of distances and the most used levers.
+
+        Args:
+            ax: On these axes; None: on a new figure.
+
+        Returns:
+            The display; ``.ax`` are the axes drawn on, ``.figure`` the figure.
+        """
         from elbowroom.present.batch import BatchDisplay
 
         return BatchDisplay.from_batch(self).plot(ax)
 
     def to_html(self, path: str | Path | None = None) -> str:
-        """An overview on one page, every row with its sentence; written to ``path`` if given."""
+        """An overview on one page, every row with its sentence.
+
+        Args:
+            path: Where it is written, if given.
+
+        Returns:
+            The page.
+        """
         from elbowroom.present.batch import page
 
         text = page(self)
@@ -167,11 +213,19 @@ class BatchResult:
         return text
 
     def to_csv(self, path: str | Path) -> None:
-        """Write the table to ``path``; texts that a spreadsheet would take for formulas are disarmed."""
+        """Write the table; texts that a spreadsheet would take for formulas are disarmed.
+
+        Args:
+            path: Where it is written.
+        """
         write_whole(path, csv_of(self.frame))
 
     def to_parquet(self, path: str | Path) -> None:
-        """Write the table to ``path``. Needs pyarrow."""
+        """Write the table. Needs pyarrow.
+
+        Args:
+            path: Where it is written.
+        """
         write_whole(path, parquet_of(self.frame))
 
     # ---- further questions ------------------------------------------------------------------------------------------
@@ -184,9 +238,17 @@ class BatchResult:
         on_progress: OnBatchProgress | None = None,
     ) -> Audit:
         """Who has no recourse at all (proven), who is out of time, what recourse costs by group with 95 % intervals, which
-        columns carry it. ``groups`` is a column of the table, a Series or a list. With ``radii``: what more room would
-        cost; with ``sigma``: how many plain counterfactuals would not survive a Gaussian slip.
-        ``on_progress`` is told by a `BatchProgress`."""
+        columns carry it.
+
+        Args:
+            groups: A column of the table, a Series with its index, or a list of one value per row.
+            radii: Also ask what more room would cost, in units of the scales.
+            sigma: Also ask how many plain counterfactuals would not survive a Gaussian slip.
+            on_progress: A function that is told by a `BatchProgress`.
+
+        Returns:
+            An `Audit`.
+        """
         from elbowroom.batch.audit import audit
 
         return audit(self, groups, radii=radii, sigma=sigma, on_progress=on_progress)
@@ -198,6 +260,7 @@ class BatchResult:
 
     @property
     def explainer(self) -> Explainer:
+        """That was asked; a batch from a store alone has none."""
         return self._with_model()[0]
 
     @property
@@ -207,11 +270,19 @@ class BatchResult:
 
     @property
     def n_jobs(self) -> int:
+        """How many processes were asked for."""
         return self._with_model()[3]
 
     def again(self, radius: float, on_progress: OnBatchProgress | None = None) -> BatchResult:
-        """The same question about the same rows with another scalar ``radius``, in units of the scales;
-        ``on_progress`` is told by a `BatchProgress`."""
+        """The same question about the same rows with another radius.
+
+        Args:
+            radius: A number in units of the scales.
+            on_progress: A function that is told by a `BatchProgress`.
+
+        Returns:
+            A batch of its own.
+        """
         from elbowroom.batch.ask import explain_many
 
         explainer, frame, question, n_jobs = self._with_model()

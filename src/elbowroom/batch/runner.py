@@ -44,7 +44,21 @@ OnBatchProgress: TypeAlias = "Callable[[BatchProgress], None]"
 
 @dataclass(frozen=True)
 class BatchProgress:
-    """How far a batch is."""
+    """How far a batch is.
+
+    Attributes:
+        done: Rows that have an answer, those of earlier runs on the same store included.
+        total: All rows.
+        counts: Rows that have an answer, by status.
+        seconds: Of this run.
+        before: Rows that had an answer when this run began.
+
+    Examples:
+        >>> heard = []
+        >>> found = explainer.explain_many(X.head(2), on_progress=heard.append)
+        >>> heard[-1].done, heard[-1].counts
+        (2, {'OPTIMAL': 2})
+    """
 
     done: int  # rows that have an answer, those of earlier runs on the same store included
     total: int
@@ -59,6 +73,7 @@ class BatchProgress:
 
     @property
     def seconds_left(self) -> float:
+        """Until the end, at this rate; inf before the first answer."""
         return (self.total - self.done) / self.rate if self.rate > 0 else float("inf")
 
 

@@ -46,13 +46,19 @@ MOST_PATTERNS = 4  # of missing numbers whose models are kept
 
 
 class Explainer(Many, Judging, Several, WhyNone, Proving):
-    """Answers questions about one model. ``space`` says what the features mean: a `Space`, or the table that the model was
-    fitted on, from which it is read. Without it they are plain numbers, and the categories that the model knows.
-    ``labels`` says what classes are called in words: ``{0: "rejected", 1: "approved"}``. ``data`` is a table of rows on
-    which the copy of the ``model`` is compared with the original, besides those that are made for it.
+    """Answers questions about one model: reads it once, compares the copy with the original, and is asked many times.
 
-    >>> explainer = Explainer(model, Space.from_frame(X, immutable=["sex"]))
-    >>> region = explainer.explain(X.iloc[0], room=Box(0.05))
+    Args:
+        model: A fitted model of any library that is read; see "Your own model" in the documentation.
+        space: What the features mean: a `Space`, or the table that the model was fitted on, from which it is read. Without
+            it they are plain numbers, and the categories that the model knows.
+        data: A table of rows on which the copy is compared with the original, besides those that are made for it.
+        labels: What classes are called in words: ``{0: "rejected", 1: "approved"}``.
+
+    Examples:
+        >>> explainer = Explainer(model, space, labels={False: "rejected", True: "approved"})
+        >>> explainer.explain(row, room=Box({"salary": 100}))
+        <Region OPTIMAL, distance 0.2, 1 feature has to change>
     """
 
     def __init__(
@@ -91,6 +97,7 @@ class Explainer(Many, Judging, Several, WhyNone, Proving):
 
     @property
     def space(self) -> Space:
+        """What the features mean."""
         return self._space
 
     @property
@@ -104,16 +111,32 @@ class Explainer(Many, Judging, Several, WhyNone, Proving):
         return dict(self._versions)
 
     def predict(self, rows: Floats | pd.DataFrame) -> npt.NDArray[Any]:
-        """Labels (values of a regressor) from the original model object, for ``rows``: a table, or floats in the order of the
-        space."""
+        """What the original model object says.
+
+        Args:
+            rows: A table, or floats in the order of the space.
+
+        Returns:
+            A label for each row; values of a regressor.
+
+        Examples:
+            >>> explainer.predict(X.head(3)).tolist()
+            [False, False, False]
+        """
         if isinstance(rows, pd.DataFrame):
             rows = self._space.inner(rows, allow_missing=True)
         return self._predict(rows)
 
     # ---- rows that lack numbers ---------------------------------------------------------------------------------------
     def for_missing(self, missing: Sequence[str]) -> Explainer:
-        """The explainer of rows that lack a number in these columns: of the model that is left when
-        they do. ``missing`` are names of columns, in the order of the space."""
+        """The explainer of rows that lack a number: of the model that is left when they do.
+
+        Args:
+            missing: Names of the columns that lack one, in the order of the space.
+
+        Returns:
+            An explainer for such rows alone.
+        """
         names = tuple(missing)
         if names == self._missing:
             return self
@@ -129,8 +152,19 @@ class Explainer(Many, Judging, Several, WhyNone, Proving):
         return self._lacking[names]
 
     def with_space(self, space: Space) -> Explainer:
-        """The same model, which is not read again, with another ``space``: other bounds, scales and rules of change for
-        the same columns."""
+        """The same model, which is not read again, with another space: other bounds, scales and rules of change.
+
+        Args:
+            space: For the same columns.
+
+        Returns:
+            An explainer of its own.
+
+        Examples:
+            >>> frozen = explainer.with_space(Space.from_frame(X, immutable=["salary"]))
+            >>> frozen.explain(row).status.name
+            'NONE_EXISTS'
+        """
         if not isinstance(space, Space) or space.names != self._space.names:
             raise InputError(
                 "with_space takes a Space with the columns of the present one, for example replace(explainer.space, ...)"
@@ -167,8 +201,8 @@ class Explainer(Many, Judging, Several, WhyNone, Proving):
         prefer_few: float | None = None,
         proof: bool = False,
     ) -> Region | NoRegion:
-        """The closest centre whose whole room has the wanted class; see `Region` and `NoRegion`. Numbers that the row lacks
-        stay missing or, where the space says that they may be filled, are filled in.
+        """The closest centre whose whole room has the wanted class. Numbers that the row lacks stay missing or, where the space
+        says that they may be filled, are filled in.
 
         Args:
             row: What is asked about: a Series, a frame of one row, a mapping, or numbers in the order of the space.
@@ -180,14 +214,18 @@ class Explainer(Many, Judging, Several, WhyNone, Proving):
             method: "auto", or the name of another search, see the guide.
             seed: Fixes every random choice.
             on_progress: True (a bar on a terminal, a line in a notebook), or a function that is told by a `Step`.
+            prefer_few: 0.05: among the answers within 5 % of the closest, the one with the fewest changes (and the closest of
+                those); ``region.few`` tells what the closest of all is. Then numbers that the row lacks stay missing.
+            proof: True: the answer comes with a proof for strangers, ``region.proof``; writing it may take ``time_limit``
+                again.
 
         Returns:
             A certified `Region`, or a `NoRegion` that says what is proven: ``bool(answer)`` tells them apart.
 
-        ``prefer_few=0.05``: among the answers within 5 % of the closest, the one with the fewest changes (and the closest of
-        those); ``region.few`` tells what the closest of all is. Then numbers that the row lacks stay missing.
-
-        ``proof=True``: the answer comes with a proof for strangers, ``region.proof``; writing it may take ``time_limit`` again.
+        Examples:
+            >>> region = explainer.explain(row, room=Box({"salary": 100, "debt": 50}), rules=[AtMost(1)])
+            >>> region.status.name
+            'OPTIMAL'
         """
         if isinstance(on_progress, bool):
             from elbowroom.present.progress import search_progress

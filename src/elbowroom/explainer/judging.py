@@ -55,14 +55,25 @@ class Judging:
         factual: object = None,
         time_limit: float = 60.0,
     ) -> Verdict:
-        """A `Certificate` that every point of the ``room`` around ``center`` has the wanted class, or a `Counterexample`.
+        """A proof that every point of a room has the wanted class, or a point that has not: for a centre from any source.
 
-        ``center`` is a row from any source or a `Region`; ``target=None`` means the class the model gives the centre
-        (for a `Region`: its own target). With ``factual``, immutable and one-way features limit the room as they would
-        in `explain`; without it, immutable features stay at the centre's value and the others move both ways. Where
-        ``time_limit`` seconds do not suffice, the verdict is `Undecided`.
+        Args:
+            center: A row, or a `Region`.
+            room: What is judged around it; None: the region's own room, or the point alone.
+            target: The wanted class, or a `Target`. None: the class that the model gives the centre; of a region, its own.
+            factual: The row that was asked about: immutable and one-way features then limit the room as they do in `explain`.
+                Without it, immutable features stay at the centre's value and the others move both ways.
+            time_limit: Seconds; where they do not suffice, the verdict is `Undecided`.
 
-        >>> verdict = explainer.certify(X.iloc[3], Box(0.01))
+        Returns:
+            A `Certificate`, or something that counts as False: a `Counterexample`, `Undecided`, or a centre that is itself not
+            admissible, with the ``reason``.
+
+        Examples:
+            >>> bool(explainer.certify(region))
+            True
+            >>> explainer.certify(row, Box({"salary": 600}), target=False).label  # 2,501 is approved
+            True
         """
         seconds = seconds_of(time_limit)
         able = self._for_row(center, "center")
@@ -93,10 +104,20 @@ class Judging:
     def radius(
         self, point: object, norm: str = "linf", target: object = None, *, time_limit: float = 60.0
     ) -> RadiusResult:
-        """The largest radius (in units of the features' scales) around ``point`` with one class, with both bounds.
+        """The largest radius (in units of the features' scales) around a point with one class, with both bounds.
 
-        ``norm`` is "linf" (boxes), "l2" (balls) or "l1" (diamonds). ``target=None``: the class of the point itself.
-        After ``time_limit`` seconds both bounds are returned as they are: they hold in any case.
+        Args:
+            point: A row.
+            norm: "linf" (boxes), "l2" (balls) or "l1" (diamonds).
+            target: The class, or a `Target`; None: the class of the point itself.
+            time_limit: Seconds; then both bounds are returned as they are. They hold in any case.
+
+        Returns:
+            A `RadiusResult` with both bounds, and a point of another class just beyond where one was found.
+
+        Examples:
+            >>> explainer.radius(row).exact
+            True
         """
         if not isinstance(norm, str) or norm not in ROOM_OF_NORM:
             raise InputError(f'norm={norm!r} is unknown; use "linf", "l2" or "l1"')
@@ -129,13 +150,28 @@ class Judging:
         tolerance: float = 1e-3,
         time_limit: float = 10.0,
     ) -> KeptProbability:
-        """The chance that a Gaussian slip of ``center`` keeps the class: two proven bounds, for trees and linear models.
+        """The chance that a Gaussian slip of a centre keeps the class: two proven bounds, for trees and linear models.
 
-        ``sigma`` is the standard deviation: a number in units of the scales, or raw units per feature. ``target`` and ``factual`` are those of `certify`. Immutable
-        features and categories do not slip, values beyond a bound are moved to it, whole numbers move by completed
-        steps. ``center`` is a row or a `Region`, whose own target and limits then count, and whose room gives the
-        conservative bound ``inside``. The bounds always hold. They are at most ``tolerance`` apart, or
-        ``reason`` says what prevented it: time (``time_limit`` seconds), rounding, or too many dimensions (linear models with many close rivals).
+        Immutable features and categories do not slip, values beyond a bound are moved to it, whole numbers move by completed
+        steps. The bounds always hold.
+
+        Args:
+            center: A row, or a `Region`, whose own target and limits then count, and whose room gives the conservative bound
+                ``inside``.
+            sigma: The standard deviation: a number in units of the scales, or raw units per feature.
+            target: The class that is to be kept, as in `certify`.
+            factual: The row that was asked about, as in `certify`.
+            tolerance: How far the bounds may be apart; where they are farther, ``reason`` says what prevented it: time,
+                rounding, or too many dimensions (linear models with many close rivals).
+            time_limit: Seconds.
+
+        Returns:
+            A `KeptProbability`.
+
+        Examples:
+            >>> kept = explainer.probability_kept(region, sigma={"salary": 50})
+            >>> 0.95 < kept.inside <= kept.lower <= kept.upper <= 1
+            True
         """
         from elbowroom.certify.kept import kept_probability
         from elbowroom.certify.slips import Slip
@@ -165,11 +201,21 @@ class Judging:
 
     # ---- the widest intervals around a centre ------------------------------------------------------------------------
     def widen(self, region: Region, *, order: Sequence[str] | None = None, time_limit: float = 60.0) -> Widening:
-        """The widest box around the centre of a ``region``, in which every side is proven maximal or reported as unproven.
+        """The widest box around the centre of a region, in which every side is proven maximal or reported as unproven.
 
-        The columns named in ``order`` grow as far as possible before the others; by default those that the answer
-        changes come first. Limits, one-way and immutable features hold as in `explain`; categories stay as they are.
-        Ends that are not settled after ``time_limit`` seconds are reported as unproven.
+        Limits, one-way and immutable features hold as in `explain`; categories stay as they are.
+
+        Args:
+            region: A region that is a box.
+            order: Columns that grow as far as possible before the others; by default those that the answer changes.
+            time_limit: Seconds; ends that are not settled by then are reported as unproven.
+
+        Returns:
+            A `Widening`: the wide region, and how each of its ends was settled.
+
+        Examples:
+            >>> explainer.widen(region).proved
+            True
         """
         from elbowroom.search.widen import widest_box
 
@@ -196,9 +242,20 @@ class Judging:
         return widest_box(region, problem, order, accept, Clock(seconds))
 
     def map(self, region: Region, first: str, second: str) -> MapDisplay:
-        """What the model says over two columns of numbers, ``first`` and ``second``, everything else at the centre of the
-        ``region``: cell by cell for trees, on a grid for other models. ``.plot(ax)`` draws it, with the value now, the
-        centre and the region."""
+        """What the model says over two columns of numbers, everything else at the centre of a region.
+
+        Args:
+            region: Whose value now, centre and outline are drawn.
+            first: The column from left to right.
+            second: The column from bottom to top.
+
+        Returns:
+            A `MapDisplay`: exact cells for trees, a grid for other models; ``.plot(ax)`` draws it.
+
+        Examples:
+            >>> explainer.map(region, "salary", "debt").exact
+            True
+        """
         from elbowroom.present.map import MapDisplay
 
         if not isinstance(region, Region):

@@ -25,7 +25,14 @@ class Proving:
     _model: Model
 
     def export_model(self, path: str | Path) -> None:
-        """Write the parsed model to ``path``, a file of its own, which proofs are about: docs/proofs.md says what it holds."""
+        """Write the parsed model to ``path``, a file of its own, which proofs are about: docs/proofs.md says what it holds.
+
+        Args:
+            path: Where the file is written; docs/proofs.md says what it holds.
+
+        Examples:
+            >>> explainer.export_model("model.json")
+        """
         from elbowroom.proof.model_file import model_bytes
 
         write_whole(path, model_bytes(self._model))

@@ -76,11 +76,26 @@ class Several(ABC):
     ) -> Menu:
         """The closest region with one change, with two, with three, ... up to the closest of all, each proven.
 
-        A change is what `AtMost` counts. ``most`` leaves out the entries with more changes, except the closest of all.
-        ``time_limit`` is for all of them together. Numbers that the row lacks stay missing. ``row``, ``room``, ``target``,
-        ``distance``, ``rules``, ``method``, ``seed`` and ``on_progress`` (a function) are those of `explain`.
+        A change is what `AtMost` counts. Numbers that the row lacks stay missing.
 
-        >>> menu = explainer.menu(X.iloc[0], Box(0.05))
+        Args:
+            row: As in `explain`.
+            room: As in `explain`.
+            target: As in `explain`.
+            distance: As in `explain`.
+            rules: As in `explain`.
+            time_limit: Seconds for all of them together.
+            method: As in `explain`.
+            seed: As in `explain`.
+            on_progress: A function that is told by a `Step`.
+            most: Entries with more changes are left out, except the closest of all.
+
+        Returns:
+            A `Menu`: a sequence of regions.
+
+        Examples:
+            >>> [entry.changes for entry in explainer.menu(row)]
+            [1]
         """
         check_run(seed, on_progress)
         able = self._for_row(row)
@@ -133,16 +148,31 @@ class Several(ABC):
         breakpoints: bool = False,
         smallest_jump: float = 0.01,
     ) -> Frontier:
-        """What more room costs: the closest region for every radius, as a DataFrame with ``.plot()``.
+        """What more room costs: the closest region for every radius.
 
-        ``room`` is "linf", "l2", "l1" (or `Box`, `Ball`, `Diamond`), with radii in units of the scales; or a room with a
-        size per feature, which the ``radii`` multiply. They are sorted. ``time_limit`` is for all radii together. Every
-        answer equals that of `explain`; radii help each other, because a larger room is never closer. With
-        ``breakpoints``, the radii at which the distance jumps by at least ``smallest_jump`` are found and proven as
-        well. ``row``, ``target``, ``distance``, ``rules``, ``method``, ``seed`` and ``on_progress`` (a function) are those
-        of `explain`.
+        Every answer equals that of `explain`; radii help each other, because a larger room is never closer.
 
-        >>> explainer.frontier(X.iloc[0], radii=[0.01, 0.02, 0.05]).plot()
+        Args:
+            row: As in `explain`.
+            radii: They are sorted.
+            room: "linf", "l2", "l1" (or `Box`, `Ball`, `Diamond`), with radii in units of the scales; or a room with a size per
+                feature, which the radii multiply.
+            target: As in `explain`.
+            distance: As in `explain`.
+            rules: As in `explain`.
+            time_limit: Seconds for all radii together.
+            method: As in `explain`.
+            seed: As in `explain`.
+            on_progress: A function that is told by a `Step`.
+            breakpoints: Also find, and prove, the radii at which the distance jumps by at least ``smallest_jump``.
+            smallest_jump: In units of the distance.
+
+        Returns:
+            A `Frontier`: a DataFrame with ``.plot()``.
+
+        Examples:
+            >>> explainer.frontier(row, radii=[0.01, 0.5])["status"].tolist()
+            ['OPTIMAL', 'NONE_EXISTS']
         """
         from elbowroom.search.breakpoints import cell_support, find_jumps
         from elbowroom.search.frontier import Front, Point, report_with_radius
@@ -206,10 +236,28 @@ class Several(ABC):
         """Up to ``k`` regions, the closest first, that differ in what they change.
 
         Each next region is the closest one that does not change all the features that an earlier one changes (and perhaps
-        more): its ``rules`` say so (`NotAll`), and its status and bound are about all such regions. Fewer than ``k`` come
-        back where it is proven that no other exists; where the time was over first, a warning says so. Numbers that the row lacks stay missing.
-        ``by="features"`` is the only way to differ so far; ``time_limit`` is for all of them together. ``row``, ``room``,
-        ``target``, ``distance``, ``rules``, ``method``, ``seed`` and ``on_progress`` (a function) are those of `explain`.
+        more): its ``rules`` say so (`NotAll`), and its status and bound are about all such regions. Numbers that the row
+        lacks stay missing.
+
+        Args:
+            row: As in `explain`.
+            k: How many.
+            room: As in `explain`.
+            target: As in `explain`.
+            distance: As in `explain`.
+            rules: As in `explain`.
+            time_limit: Seconds for all of them together.
+            method: As in `explain`.
+            seed: As in `explain`.
+            on_progress: A function that is told by a `Step`.
+            by: "features" is the only way to differ so far.
+
+        Returns:
+            Fewer than ``k`` where it is proven that no other exists; where the time was over first, a warning says so.
+
+        Examples:
+            >>> [list(found.center[found.changed].index) for found in explainer.explain_diverse(X.iloc[4], k=2)]
+            [['salary'], ['debt']]
         """
         check_run(seed, on_progress)
         able = self._for_row(row)

@@ -30,10 +30,21 @@ class WhyNone:
         time_limit: float = 60.0,
         method: Method | str = "auto",
     ) -> WhyNot:
-        """What rules out a region that is proven not to exist: a smallest set of rules, frozen and one-way features, bounds
-        and the room, and the nearest questions that have an answer. ``none`` is the `NoRegion` with status NONE_EXISTS;
-        ``method`` is that of `explain`. After ``time_limit`` seconds the set still rules everything out, but need not be
-        the smallest."""
+        """What rules out a region that is proven not to exist: a smallest set of rules, frozen and one-way features, bounds and
+        the room, and the nearest questions that have an answer.
+
+        Args:
+            none: The `NoRegion` with status NONE_EXISTS.
+            time_limit: Seconds; after them the set still rules everything out, but need not be the smallest.
+            method: As in `explain`.
+
+        Returns:
+            A `WhyNot`.
+
+        Examples:
+            >>> [part.words for part in explainer.why_not(none).blocking]
+            ['salary lies between 0 and 2,500']
+        """
         seconds, chosen = seconds_of(time_limit), parse_enum(Method, method, "method")
         able = self.for_missing(none.missing) if isinstance(none, NoRegion) else self
         return why_none_exists(able, none, chosen, able._origin(0, seconds))

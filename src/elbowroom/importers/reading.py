@@ -144,5 +144,19 @@ def _taken(parsed: Model, original: Original) -> Bools:
 
 
 def read_model(model: object, names: object = None, *, replay: bool = True, data: object = None) -> Model:
-    """The parsed model: a `LinearModel`, `TreeEnsemble` or `ReluNetwork` whose labels are those of the original."""
+    """The parsed model, whose labels are those of the original. `Explainer` does it by itself.
+
+    Args:
+        model: A fitted model of any library that is read.
+        names: Of its columns, where it does not know them.
+        replay: Whether the copy is compared with the original.
+        data: A table of rows for this comparison, besides those that are made for it.
+
+    Returns:
+        A `LinearModel`, `TreeEnsemble`, `ObliqueEnsemble` or `ReluNetwork`.
+
+    Examples:
+        >>> read_model(model).n_trees
+        1
+    """
     return open_model(model, names, replay=replay, data=data).model

@@ -142,14 +142,33 @@ class Affine:
 
 @dataclass(frozen=True, eq=False)
 class LinearModel:
-    """scores(x) = W x + b."""
+    """scores(x) = W x + b.
+
+    Attributes:
+        info: Names, classes, and how scores become a class.
+        affine: W and b, with a bound on the error of the original's own arithmetic.
+
+    Examples:
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> read_model(LogisticRegression().fit(X, model.predict(X))).affine.weight.shape
+        (1, 3)
+    """
 
     info: ModelInfo
     affine: Affine
 
     def scores(self, X: Floats) -> Floats:
+        """What the model computes before it decides.
+
+        Args:
+            X: Rows of inner floats.
+
+        Returns:
+            One row of scores per row.
+        """
         return self.affine(X)
 
     @cached_property
     def fingerprint(self) -> str:
+        """SHA-256 of everything that decides about its outputs."""
         return fingerprint_of(self.info, *self.affine.arrays)

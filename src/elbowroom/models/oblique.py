@@ -46,8 +46,29 @@ class ObliqueEnsemble:
 
     Node i is a leaf iff left[i] < 0; otherwise x goes left iff weight[i] . x <= threshold[i], with the dot product computed
     in float64 in any order. A point within `split_error` of a hyperplane may therefore go either way, and proofs treat
-    it as if it did. What the original does before it compares (scalers, casts to float32) adds ``error_slope`` |x| +
-    ``error_constant`` to that error.
+    it as if it did.
+
+    Attributes:
+        info: Names, classes, and how scores become a class.
+        roots: The first node of each tree.
+        weight: Of each node, one number per column.
+        threshold: Of each node.
+        left: Child of each node.
+        right: Child of each node.
+        value: Of each node, one column per score.
+        base: What the sums begin with.
+        divisor: 1, or the number of trees of an average.
+        error_slope: What the original does before it compares (scalers, casts to float32) adds ``error_slope`` |x| +
+            ``error_constant`` to the error of a split.
+        error_constant: See ``error_slope``.
+
+    Examples:
+        >>> slanted = ObliqueEnsemble.from_arrays(  # income - debt <= 0: "no", else "yes"
+        ...     weight=[[1, -1], [0, 0], [0, 0]], threshold=[0, 0, 0], left=[1, -1, -1], right=[2, -1, -1],
+        ...     value=[[0, 0], [1, 0], [0, 1]], names=["income", "debt"], classes=["no", "yes"],
+        ... )
+        >>> Explainer(slanted).explain({"income": 1, "debt": 3}, room=Box(0.5)).status.name
+        'OPTIMAL'
     """
 
     info: ModelInfo
@@ -83,16 +104,24 @@ class ObliqueEnsemble:
     ) -> ObliqueEnsemble:
         """An ensemble from plain arrays, one row per node: x goes to ``left`` iff weight . x <= threshold.
 
-        Leaves have left = right = -1. ``value`` has one column per class (the largest sum wins), or one column and
-        decision=Decision.POSITIVE (the second class wins where the sum is positive), or decision=Decision.VALUE (a regressor,
-        whose value is the sum; there are no classes then).
+        Args:
+            weight: One row per node, one column per feature.
+            threshold: One per node.
+            left: The child of each node; -1 for leaves.
+            right: The other child; -1 for leaves.
+            value: One row per node; one column per class (the largest sum wins), or one column.
+            roots: The first node of each tree.
+            names: Of the columns.
+            classes: The labels; none for a regressor.
+            decision: ``Decision.ARGMAX``, with one column of values ``Decision.POSITIVE`` (the second class wins where the sum is
+                positive), or ``Decision.VALUE`` (a regressor, whose value is the sum).
+            link: How scores become probabilities, where the model has any.
+            base: What the sums begin with.
+            divisor: What they are divided by.
+            source: What messages call the model.
 
-        >>> # income - debt <= 0: "no", else "yes"
-        >>> ObliqueEnsemble.from_arrays(
-        ...     weight=[[1, -1], [0, 0], [0, 0]], threshold=[0, 0, 0], left=[1, -1, -1], right=[2, -1, -1],
-        ...     value=[[0, 0], [1, 0], [0, 1]], names=["income", "debt"], classes=["no", "yes"],
-        ... )  # doctest: +ELLIPSIS
-        <...ObliqueEnsemble object at ...>
+        Returns:
+            A model that `Explainer` takes.
         """
         if decision is Decision.VALUE:
             classes, link = (), Link.IDENTITY if link is Link.NONE else link
@@ -126,11 +155,18 @@ class ObliqueEnsemble:
 
     @property
     def n_trees(self) -> int:
+        """How many trees there are."""
         return len(self.roots)
 
     def split_error(self, magnitude: Floats) -> Floats:
-        """How far the computed weight . x may be from the real one where |x_f| <= magnitude_f, for every node; (features, m)
-        magnitudes give (nodes, m) errors."""
+        """How far the computed weight . x may be from the real one where |x_f| <= magnitude_f, for every node.
+
+        Args:
+            magnitude: One number per feature, or (features, m) of them.
+
+        Returns:
+            One error per node, or (nodes, m) of them.
+        """
         error = gamma(self.weight.shape[1] + 4) * (np.abs(self.weight) @ magnitude)
         if self.error_slope is not None and self.error_constant is not None:
             constant = self.error_constant if magnitude.ndim == 1 else self.error_constant[:, None]
@@ -138,6 +174,14 @@ class ObliqueEnsemble:
         return np.asarray(error * (1.0 + 1e-9))
 
     def scores(self, X: Floats) -> Floats:
+        """What the model computes before it decides.
+
+        Args:
+            X: Rows of inner floats.
+
+        Returns:
+            One row of scores per row.
+        """
         parts = [self._scores(X[i : i + _BLOCK]) for i in range(0, len(X), _BLOCK)]
         return np.concatenate(parts) if parts else np.zeros((0, self.base.size))
 
@@ -158,6 +202,7 @@ class ObliqueEnsemble:
 
     @cached_property
     def leaves(self) -> ObliqueLeaves:
+        """All leaves with the splits on their paths."""
         nodes: list[int] = []
         offsets = [0]
         paths: list[tuple[int, int, bool]] = []
@@ -183,6 +228,7 @@ class ObliqueEnsemble:
 
     @cached_property
     def fingerprint(self) -> str:
+        """SHA-256 of everything that decides about its outputs."""
         parts: tuple[npt.NDArray[np.generic], ...] = (
             self.roots, self.weight, self.threshold, self.left, self.right, self.value, self.base,
             np.array(self.divisor),

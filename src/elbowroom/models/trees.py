@@ -75,11 +75,26 @@ class TreeEnsemble:
     """scores(x) = (base + sum over trees, in order, of the value of the leaf that x reaches) / divisor.
 
     Node i is a leaf iff feature[i] < 0; otherwise x goes left iff x[feature[i]] <= cut[i]. The cuts are exact float64
-    half lines: the original's casts, comparison (< or <=) and scalers are already folded into them. With n columns,
-    feature[i] = n + s is split s of ``sets``: the category of a one-hot group decides. A missing number (NaN) goes left
-    iff ``missing_left``, in the columns of ``may_miss``; in all others the original refuses it.
+    half lines: the original's casts, comparison (< or <=) and scalers are already folded into them.
 
-    ``single``: leaf values and base are float32 numbers, and the original adds them up in float32.
+    Attributes:
+        info: Names, classes, and how scores become a class.
+        roots: The first node of each tree.
+        feature: Of each node; with n columns, n + s is split s of ``sets``.
+        cut: Of each node.
+        left: Child of each node.
+        right: Child of each node.
+        value: Of each node, one column per score.
+        base: What the sums begin with.
+        divisor: 1, or the number of trees of an average.
+        sets: Splits in which the category of a one-hot group decides.
+        missing_left: Whether a missing number (NaN) goes left.
+        may_miss: Columns in which the original takes a missing number; in all others it refuses it.
+        single: Leaf values and base are float32 numbers, and the original adds them up in float32.
+
+    Examples:
+        >>> [round(cut) for cut in read_model(model).cuts[0]]  # of salary
+        [2500, 3500, 4500]
     """
 
     info: ModelInfo
@@ -98,10 +113,18 @@ class TreeEnsemble:
 
     @property
     def n_trees(self) -> int:
+        """How many trees there are."""
         return len(self.roots)
 
     def apply(self, X: Floats) -> Ints:
-        """Leaf node of every tree for every row: (rows, trees)."""
+        """Leaf node of every tree for every row: (rows, trees).
+
+        Args:
+            X: Rows of inner floats.
+
+        Returns:
+            Positions of nodes.
+        """
         leaf = np.broadcast_to(self.roots, (len(X), self.n_trees)).copy()
         if self.sets is None and leaf.size > MANY:
             from elbowroom.models.descend import descend_all
@@ -138,7 +161,14 @@ class TreeEnsemble:
         return goes_left if self.missing_left is None else np.where(np.isnan(x), self.missing_left[node], goes_left)
 
     def scores(self, X: Floats) -> Floats:
-        """Scores bit-equal to the original's: one addition per tree, in the original's order and precision."""
+        """Scores bit-equal to the original's: one addition per tree, in the original's order and precision.
+
+        Args:
+            X: Rows of inner floats.
+
+        Returns:
+            One row of scores per row.
+        """
         precision = np.float32 if self.single else np.float64
         value, base = self.value.astype(precision, copy=False), self.base.astype(precision, copy=False)
         total = np.broadcast_to(base, (len(X), base.size)).copy()
@@ -153,7 +183,14 @@ class TreeEnsemble:
         return total if self.divisor == 1.0 else total / self.divisor
 
     def with_missing(self, missing: Bools) -> TreeEnsemble:
-        """The ensemble for rows whose ``missing`` columns hold no number: every split on one of them is decided."""
+        """The ensemble for rows whose ``missing`` columns hold no number: every split on one of them is decided.
+
+        Args:
+            missing: True for these columns.
+
+        Returns:
+            An ensemble of the same columns that does not look at these.
+        """
         asked = (self.feature >= 0) & (self.feature < missing.size)
         asked[asked] = missing[self.feature[asked]]
         if not asked.any():
@@ -224,6 +261,7 @@ class TreeEnsemble:
 
     @cached_property
     def fingerprint(self) -> str:
+        """SHA-256 of everything that decides about its outputs."""
         parts: tuple[npt.NDArray[np.generic], ...] = (
             self.roots, self.feature, self.cut, self.left, self.right, self.value, self.base, np.array(self.divisor),
         )  # fmt: skip

@@ -16,8 +16,8 @@ from elbowroom.batch.result import BatchResult
 from elbowroom.errors import InputError
 from elbowroom.numerics import Floats
 from elbowroom.present.account import account_of
+from elbowroom.present.display import CENTER, INK, INTERVAL, PLAIN, QUIET, Display
 from elbowroom.present.numbers import about
-from elbowroom.present.plots import CENTER, INK, INTERVAL, PLAIN, QUIET, axes_or_new
 from elbowroom.present.report import templates
 from elbowroom.present.text import range_heading, sentence_of, status_line
 from elbowroom.result import Region
@@ -27,6 +27,7 @@ from elbowroom.visible import brief, visible
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+FIGURE_SIZE: Final = (8.5, 4.4)
 MOST_LEVERS: Final = 12
 MOST_ROWS: Final = 5_000  # of an overview; the table on disk has them all
 MOST_TOLD: Final = 500  # rows of an overview with a section of their own, to which their line leads
@@ -65,8 +66,18 @@ SLIP_HEADS: Final = {
 
 
 @dataclass(eq=False)
-class BatchDisplay:
-    """Data first, drawn later: the distances of all regions, sorted, and the columns that have to change most often."""
+class BatchDisplay(Display):
+    """What share of rows has recourse within a distance, and which columns carry it: data first, drawn later.
+
+    Attributes:
+        distances: Of all regions, sorted.
+        levers: In how many regions each column has to change, most used first.
+        rows: All rows of the batch.
+        ax: The last axes drawn on; the levers stand beside it.
+
+    Examples:
+        >>> BatchDisplay.from_batch(explainer.explain_many(X.head(3))).plot().figure.savefig("batch.svg")
+    """
 
     distances: Floats
     levers: pd.Series
@@ -75,16 +86,27 @@ class BatchDisplay:
 
     @classmethod
     def from_batch(cls, batch: BatchResult) -> BatchDisplay:
+        """What is to be drawn of a batch.
+
+        Args:
+            batch: The answer of `Explainer.explain_many`.
+
+        Returns:
+            A display, not yet drawn.
+        """
         if not isinstance(batch, BatchResult):
             raise InputError(f"a display is made from the BatchResult of explain_many, not from {type(batch).__name__}")
         distances = np.sort(batch.frame["distance"].dropna().to_numpy(dtype=np.float64))
         return cls(distances, batch.levers().head(MOST_LEVERS), len(batch))
 
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the share of rows that have recourse within a distance; the levers stand beside it, in a part of the axes."""
+    @property
+    def size(self) -> tuple[float, float]:
+        """Of a figure of its own, in inches."""
+        return FIGURE_SIZE
+
+    def _draw(self, ax: Axes) -> None:
         from mpl_toolkits.axes_grid1 import make_axes_locatable
 
-        self.ax = ax = axes_or_new(ax, (8.5, 4.4))
         share = np.arange(1, self.distances.size + 1) / max(1, self.rows)
         ax.step(np.r_[0.0, self.distances], np.r_[0.0, share], where="post", color=CENTER, linewidth=1.8)
         ax.fill_between(
@@ -100,7 +122,6 @@ class BatchDisplay:
         used = self.levers[self.levers > 0]
         if len(used):
             self._draw_levers(make_axes_locatable(ax).append_axes("right", size="62%", pad=0.5), used)
-        return ax
 
     def _draw_levers(self, beside: Axes, used: pd.Series) -> None:
         """One bar per column, its name above it, so that long names need no margin."""
@@ -122,7 +143,7 @@ def picture(batch: BatchResult) -> str:
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(8.5, 4.4), layout="constrained")
+    figure = Figure(figsize=FIGURE_SIZE, layout="constrained")
     FigureCanvasSVG(figure)
     BatchDisplay.from_batch(batch).plot(figure.add_subplot())
     content = BytesIO()

@@ -280,7 +280,8 @@ def frontier(
         force,
     )
     from elbowroom.present import frontier_words, questions
-    from elbowroom.present.frontier import drawn, picture_format
+    from elbowroom.present.display import picture_format
+    from elbowroom.present.frontier import FrontierDisplay
     from elbowroom.present.progress import SearchProgress
 
     sizes = frontier_words.radii_from_text(radii)
@@ -301,7 +302,7 @@ def frontier(
     else:
         frontier_words.show(screen.stdout(), found, quiet)
     if form is not None:
-        files["--plot"].write(drawn(found, form))
+        files["--plot"].write(FrontierDisplay.from_frontier(found).picture(form))
     tell_written(screen.stdout(), files, quiet or as_json)
     codes = {Exit.INTERRUPTED if found.interrupted else code_of(answer) for answer in found.answers}
     best = (Exit.INTERRUPTED, Exit.REGION, Exit.UNKNOWN, Exit.NONE_EXISTS)

@@ -7,22 +7,18 @@ is the light band. Where jumps were looked for, the line is broken at each of th
 from __future__ import annotations
 
 from dataclasses import dataclass
-from io import BytesIO
 from itertools import pairwise
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from elbowroom.errors import InputError
 from elbowroom.numerics import Floats
-from elbowroom.present.outputs import GENERATOR
-from elbowroom.present.plots import CENTER, FACTUAL, INK, INTERVAL, PLAIN, QUIET, axes_or_new
+from elbowroom.present.display import CENTER, FACTUAL, INK, INTERVAL, PLAIN, QUIET, Display
 from elbowroom.present.text import joined
 from elbowroom.problem.distances import Distance
 from elbowroom.result.frontier import Breakpoint, Frontier
 from elbowroom.result.status import Status
-from elbowroom.version import __version__
 from elbowroom.visible import visible
 
 if TYPE_CHECKING:
@@ -35,13 +31,28 @@ NAME_OF: Final = {
 }
 FIGURE_SIZE: Final = (7.5, 4.8)
 GONE: Final = "#D9D9D9"
-FORMATS: Final = {"png": "Software", "svg": "Creator", "pdf": "Creator"}  # and the field that names who drew it
 VISIBLE: Final = 1e-3  # relative gap from which the bound below a point is drawn
 
 
 @dataclass(eq=False)
-class FrontierDisplay:
-    """Data first, drawn later: ``FrontierDisplay.from_frontier(frontier).plot()``; ``ax`` is the last axes drawn on."""
+class FrontierDisplay(Display):
+    """Distance over radius, with the band between both bounds: data first, drawn later.
+
+    Attributes:
+        radius: In increasing order.
+        distance: For each; inf: no region exists; NaN: nothing was found.
+        lower_bound: For each.
+        status: For each, the name of a `Status`.
+        jumps: Where the distance is proven to jump.
+        radius_label: Of the axis.
+        distance_label: Of the axis.
+        title: Above the picture.
+        ax: The last axes drawn on.
+
+    Examples:
+        >>> display = FrontierDisplay.from_frontier(explainer.frontier(row, radii=[0.01, 0.02]))
+        >>> display.plot().figure.savefig("frontier.svg")
+    """
 
     radius: Floats
     distance: Floats  # inf: no region exists; NaN: nothing was found
@@ -55,6 +66,14 @@ class FrontierDisplay:
 
     @classmethod
     def from_frontier(cls, frontier: Frontier) -> FrontierDisplay:
+        """What is to be drawn of a frontier.
+
+        Args:
+            frontier: The answer of `Explainer.frontier`.
+
+        Returns:
+            A display, not yet drawn.
+        """
         if not isinstance(frontier, Frontier):
             raise InputError(
                 f"a display is made from the Frontier that explainer.frontier gives, not from {type(frontier).__name__}"
@@ -72,9 +91,12 @@ class FrontierDisplay:
             title="What more room costs" + (f", if {joined([rule.words for rule in rules])}" if rules else ""),
         )
 
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw on ``ax``, or on a new figure; the axes are kept in ``ax``."""
-        self.ax = ax = axes_or_new(ax, FIGURE_SIZE)
+    @property
+    def size(self) -> tuple[float, float]:
+        """Of a figure of its own, in inches."""
+        return FIGURE_SIZE
+
+    def _draw(self, ax: Axes) -> None:
         found = np.isfinite(self.distance)
         self._draw_band(ax, found)
         self._draw_line(ax, found)
@@ -99,7 +121,6 @@ class FrontierDisplay:
         ax.set_axisbelow(True)
         if ax.get_legend_handles_labels()[0]:
             ax.legend(frameon=True, framealpha=0.9, edgecolor="none", fontsize=9, loc="best")
-        return ax
 
     def _draw_band(self, ax: Axes, found: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> None:
         """Between neighbouring radii: from the bound proven for the smaller one to the distance of the larger one."""
@@ -153,24 +174,3 @@ class FrontierDisplay:
                 self.radius[unknown], self.lower_bound[unknown], "^", color=QUIET, markersize=7, zorder=4,
                 label="not found in time; at least this far",
             )  # fmt: skip
-
-
-def picture_format(path: Path) -> str:
-    """png, svg or pdf, by the end of the name."""
-    form = path.suffix.lower().removeprefix(".")
-    if form not in FORMATS:
-        raise InputError(f"cannot draw into {str(path)!r}: use a name that ends in .png, .svg or .pdf")
-    return form
-
-
-def drawn(frontier: Frontier, form: str) -> bytes:
-    """The picture as the content of a file, marked as one of this package."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=FIGURE_SIZE, layout="constrained")
-    FigureCanvasAgg(figure)
-    FrontierDisplay.from_frontier(frontier).plot(figure.add_subplot())
-    content = BytesIO()
-    figure.savefig(content, format=form, dpi=150, metadata={FORMATS[form]: f"{GENERATOR} {__version__}"})
-    return content.getvalue()

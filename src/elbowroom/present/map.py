@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from io import BytesIO
 from typing import TYPE_CHECKING, Any, Final, assert_never
 
 import numpy as np
 
 from elbowroom.errors import InputError
 from elbowroom.numerics import Floats, Ints
+from elbowroom.present.display import CENTER, FACTUAL, INK, PLAIN, QUIET, Display
 from elbowroom.present.outcomes import outcome, quoted
-from elbowroom.present.plots import CENTER, FACTUAL, INK, PLAIN, QUIET, axes_or_new
 from elbowroom.problem.shapes import Shape
 from elbowroom.result.plane import Plane
 from elbowroom.visible import named, visible
@@ -22,12 +21,31 @@ if TYPE_CHECKING:
 FIGURE_SIZE: Final = (7.0, 5.4)
 WANTED: Final = "#BFE3D6"  # light tints of Okabe and Ito's colours
 OTHERS: Final = ("#F5CFB5", "#F3E9A6", "#E7CFE0", "#D5D5D5", "#CFE6F6", "#F0DFC8")
+MOST_VECTORS: Final = 4_000  # cells that are drawn one by one; more become an image inside the picture
 MOST_CLASSES: Final = 12  # that a legend names
 
 
 @dataclass(eq=False)
-class MapDisplay:
-    """Data first, drawn later: ``region.map("salary", "age").plot()``; ``ax`` is the last axes drawn on."""
+class MapDisplay(Display):
+    """What the model says over two columns: data first, drawn later.
+
+    Attributes:
+        edges: Where the cells of either column begin and end.
+        cells: The place of the outcome of each among ``names``.
+        names: Of the outcomes.
+        wanted: The place of the promised one among them.
+        now: The value now; None where one of the two is missing in the row.
+        center: Of the region.
+        outline: Corners of the section of the region, in order.
+        labels: Of the axes.
+        exact: Whether the cells are those of the model, or a grid.
+        title: Above the picture.
+        ax: The last axes drawn on.
+
+    Examples:
+        >>> region.map("salary", "debt").plot().note
+        'Exact: in each cell every tree takes one way, up to and including its right and upper edge.'
+    """
 
     edges: tuple[Floats, Floats]
     cells: Ints
@@ -43,6 +61,14 @@ class MapDisplay:
 
     @classmethod
     def from_plane(cls, plane: Plane) -> MapDisplay:
+        """What is to be drawn of a plane.
+
+        Args:
+            plane: What an explainer knows of two columns.
+
+        Returns:
+            A display, not yet drawn.
+        """
         if not isinstance(plane, Plane):
             raise InputError(
                 f"a map is made from a Plane, not from {type(plane).__name__}; use region.map(first, second)"
@@ -70,16 +96,19 @@ class MapDisplay:
             title="What the model says, everything else at the centre of the region",
         )
 
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw on ``ax``, or on a new figure; the axes are kept in ``ax``."""
+    @property
+    def size(self) -> tuple[float, float]:
+        """Of a figure of its own, in inches."""
+        return FIGURE_SIZE
+
+    def _draw(self, ax: Axes) -> None:
         from matplotlib.colors import ListedColormap
         from matplotlib.patches import Patch, Polygon
 
-        self.ax = ax = axes_or_new(ax, FIGURE_SIZE)
         colours = self._colours()
         ax.pcolormesh(
-            *self.edges, self.cells, cmap=ListedColormap(colours), vmin=-0.5, vmax=len(colours) - 0.5, rasterized=True,
-            zorder=1,
+            *self.edges, self.cells, cmap=ListedColormap(colours), vmin=-0.5, vmax=len(colours) - 0.5,
+            rasterized=self.cells.size > MOST_VECTORS, zorder=1,
         )  # fmt: skip
         ax.add_patch(Polygon(self.outline, closed=True, fill=False, edgecolor=CENTER, linewidth=2.0, zorder=3))
         ax.plot(*self.center, marker="D", markersize=6.5, color=CENTER, linestyle="", zorder=4)
@@ -104,7 +133,6 @@ class MapDisplay:
         for text in legend.get_texts():
             text.set_parse_math(False)
         ax.annotate(self.note, (0.0, 0.0), (0, -44), "axes fraction", "offset points", fontsize=8.5, color=QUIET)
-        return ax
 
     @property
     def note(self) -> str:
@@ -121,20 +149,6 @@ class MapDisplay:
     def _colours(self) -> list[str]:
         others = iter(range(len(self.names)))
         return [WANTED if i == self.wanted else OTHERS[next(others) % len(OTHERS)] for i in range(len(self.names))]
-
-    def _repr_png_(self) -> bytes:
-        """What a notebook shows."""
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=FIGURE_SIZE, layout="constrained")
-        FigureCanvasAgg(figure)
-        kept = self.ax
-        self.plot(figure.add_subplot())
-        self.ax = kept
-        content = BytesIO()
-        figure.savefig(content, format="png", dpi=110)
-        return content.getvalue()
 
 
 def section(plane: Plane) -> Floats:

@@ -4,24 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from html import escape
-from io import BytesIO
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from elbowroom.errors import InputError
 from elbowroom.numerics import Floats
+from elbowroom.present.display import CENTER, INK, PLAIN, QUIET, Display
 from elbowroom.present.few import how_many
-from elbowroom.present.frontier import FORMATS, MARK_OF, NAME_OF
+from elbowroom.present.frontier import MARK_OF, NAME_OF
 from elbowroom.present.numbers import about, below, percent_up
-from elbowroom.present.outputs import GENERATOR
-from elbowroom.present.plots import CENTER, INK, PLAIN, QUIET, axes_or_new
 from elbowroom.present.text import sentence
 from elbowroom.result.menu import Menu, changes_of
 from elbowroom.result.no_region import NoRegion
 from elbowroom.result.region import Region
 from elbowroom.result.status import Status
-from elbowroom.version import __version__
 from elbowroom.visible import visible
 
 if TYPE_CHECKING:
@@ -74,8 +71,22 @@ def menu_fragment(menu: Menu) -> str:
 
 
 @dataclass(eq=False)
-class MenuDisplay:
-    """Data first, drawn later: ``MenuDisplay.from_menu(menu).plot()``; ``ax`` is the last axes drawn on."""
+class MenuDisplay(Display):
+    """Distance over the number of changes: data first, drawn later.
+
+    Attributes:
+        changes: Of each region.
+        distance: Of each region.
+        lower_bound: Of each region.
+        status: Of each region, the name of a `Status`.
+        none: Numbers of changes with which it is proven that none exists.
+        distance_label: Of the axis.
+        title: Above the picture.
+        ax: The last axes drawn on.
+
+    Examples:
+        >>> MenuDisplay.from_menu(explainer.menu(row)).plot().figure.savefig("menu.svg")
+    """
 
     changes: Floats
     distance: Floats
@@ -88,6 +99,14 @@ class MenuDisplay:
 
     @classmethod
     def from_menu(cls, menu: Menu) -> MenuDisplay:
+        """What is to be drawn of a menu.
+
+        Args:
+            menu: The answer of `Explainer.menu`.
+
+        Returns:
+            A display, not yet drawn.
+        """
         if not isinstance(menu, Menu):
             raise InputError(
                 f"a display is made from the Menu that explainer.menu gives, not from {type(menu).__name__}"
@@ -101,9 +120,12 @@ class MenuDisplay:
             distance_label=f"distance from the factual ({menu.closest.metric.value})",
         )
 
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw on ``ax``, or on a new figure; the axes are kept in ``ax``."""
-        self.ax = ax = axes_or_new(ax, FIGURE_SIZE)
+    @property
+    def size(self) -> tuple[float, float]:
+        """Of a figure of its own, in inches."""
+        return FIGURE_SIZE
+
+    def _draw(self, ax: Axes) -> None:
         if self.changes.size:
             ax.step(self.changes, self.distance, where="post", color=CENTER, linewidth=1.3, zorder=2)
         for name, mark in MARK_OF.items():
@@ -131,17 +153,3 @@ class MenuDisplay:
             ax.spines[side].set_visible(False)
         if ax.get_legend_handles_labels()[0]:
             ax.legend(frameon=True, framealpha=0.9, edgecolor="none", fontsize=9, loc="best")
-        return ax
-
-
-def drawn_menu(menu: Menu, form: str) -> bytes:
-    """The picture as the content of a file, marked as one of this package."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=FIGURE_SIZE, layout="constrained")
-    FigureCanvasAgg(figure)
-    MenuDisplay.from_menu(menu).plot(figure.add_subplot())
-    content = BytesIO()
-    figure.savefig(content, format=form, dpi=150, metadata={FORMATS[form]: f"{GENERATOR} {__version__}"})
-    return content.getvalue()

@@ -99,8 +99,8 @@ def menu(
         force,
     )
     from elbowroom.present import questions
-    from elbowroom.present.frontier import picture_format
-    from elbowroom.present.menu import drawn_menu, menu_lines, menu_text
+    from elbowroom.present.display import picture_format
+    from elbowroom.present.menu import MenuDisplay, menu_lines, menu_text
     from elbowroom.present.progress import SearchProgress
 
     form = None if plot is None else picture_format(plot)
@@ -121,7 +121,7 @@ def menu(
         for line in menu_lines(found) or [menu_text(found)]:
             screen.stdout().line(line)
     if form is not None:
-        files["--plot"].write(drawn_menu(found, form))
+        files["--plot"].write(MenuDisplay.from_menu(found).picture(form))
     if html is not None:
         files["--html"].write(found.to_html(model=model.name))
     tell_written(screen.stdout(), files, quiet or as_json)

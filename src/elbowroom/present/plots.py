@@ -3,11 +3,13 @@ interval; below, how many others have to be kept, or do not matter."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from textwrap import fill
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from elbowroom.errors import InputError
 from elbowroom.present.account import Account, Line, Sort, account_of
+from elbowroom.present.display import CENTER, FACTUAL, INK, INTERVAL, PLAIN, QUIET, TRACK, Display
 from elbowroom.present.text import outcome, round_note, spoken
 from elbowroom.result.region import Region
 from elbowroom.visible import visible
@@ -15,15 +17,7 @@ from elbowroom.visible import visible
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Okabe and Ito's colours, which colour-blind readers can distinguish; the marks differ in shape as well
-INTERVAL: Final = "#56B4E9"
-CENTER: Final = "#0072B2"
-FACTUAL: Final = "#D55E00"
-TRACK: Final = "#E6E6E6"
-INK: Final = "#222222"
-QUIET: Final = "#666666"
 MOST_ROWS: Final = 30
-PLAIN: Final[dict[str, Any]] = {"parse_math": False, "usetex": False}  # a dollar sign in a name is a dollar sign
 
 
 def drawn_lines(account: Account) -> tuple[Line, ...]:
@@ -32,40 +26,59 @@ def drawn_lines(account: Account) -> tuple[Line, ...]:
     return chosen[:MOST_ROWS]
 
 
-def axes_or_new(ax: Axes | None, size: tuple[float, float]) -> Axes:
-    """The axes to draw on: the given ones, or those of a new figure."""
-    from matplotlib.axes import Axes
+@dataclass(eq=False)
+class RegionDisplay(Display):
+    """The picture of a region: data first, drawn later. Each row has its own scale, from bound to bound.
 
-    if ax is None:
-        import matplotlib.pyplot as plt
+    Attributes:
+        account: What is to be told of the region.
+        title: Above the picture.
+        ax: The last axes drawn on.
 
-        return plt.subplots(figsize=size, layout="constrained")[1]
-    if not isinstance(ax, Axes):
-        raise InputError(f"ax={ax!r}: give the axes of a matplotlib figure, or leave it out for a new one")
-    return ax
+    Examples:
+        >>> RegionDisplay.from_region(region).plot().figure.savefig("region.svg")
+    """
 
+    account: Account
+    title: str
+    ax: Axes | None = None
 
-def plot_region(region: Region, ax: Axes | None = None) -> Axes:
-    """Draw on ``ax``, or on a new figure of fitting size. Each row has its own scale, from bound to bound."""
-    account = account_of(region)
-    lines = drawn_lines(account)
-    ax = axes_or_new(ax, (8.0, 1.9 + 0.78 * len(lines)))
-    for row, line in enumerate(lines):
-        _draw_line(ax, row, line)
-    ax.set_ylim(len(lines) - 0.35, -0.75)
-    ax.set_xlim(-0.03, 1.03)
-    ax.set_yticks(range(len(lines)), [_row_name(line) for line in lines], **PLAIN)
-    ax.tick_params(axis="y", length=0, labelsize=10, labelcolor=INK)
-    ax.set_xticks([])
-    for side in ("top", "right", "bottom", "left"):
-        ax.spines[side].set_visible(False)
-    place = f"Inside the {account.shape.value} (blue: its extent)" if account.is_round else "Anywhere in the blue"
-    said, then = spoken(region.predicted, region.target, region.labels), outcome(region.target, region.labels)
-    title = f"The model said {said}. {place}, it {then}."
-    ax.set_title(fill(visible(title), 78), loc="left", fontsize=11.5, color=INK, pad=26, **PLAIN)
-    _legend(ax)
-    ax.set_xlabel(_footnote(account, lines), fontsize=8.5, color=QUIET, loc="left", **PLAIN)
-    return ax
+    @classmethod
+    def from_region(cls, region: Region) -> RegionDisplay:
+        """What is to be drawn of a region.
+
+        Args:
+            region: The answer of `Explainer.explain`.
+
+        Returns:
+            A display, not yet drawn.
+        """
+        if not isinstance(region, Region):
+            raise InputError(f"a display is made from the Region of explain, not from {type(region).__name__}")
+        account = account_of(region)
+        place = f"Inside the {account.shape.value} (blue: its extent)" if account.is_round else "Anywhere in the blue"
+        said, then = spoken(region.predicted, region.target, region.labels), outcome(region.target, region.labels)
+        return cls(account, f"The model said {said}. {place}, it {then}.")
+
+    @property
+    def size(self) -> tuple[float, float]:
+        """Of a figure of its own, in inches."""
+        return 8.0, 1.9 + 0.78 * len(drawn_lines(self.account))
+
+    def _draw(self, ax: Axes) -> None:
+        lines = drawn_lines(self.account)
+        for row, line in enumerate(lines):
+            _draw_line(ax, row, line)
+        ax.set_ylim(len(lines) - 0.35, -0.75)
+        ax.set_xlim(-0.03, 1.03)
+        ax.set_yticks(range(len(lines)), [_row_name(line) for line in lines], **PLAIN)
+        ax.tick_params(axis="y", length=0, labelsize=10, labelcolor=INK)
+        ax.set_xticks([])
+        for side in ("top", "right", "bottom", "left"):
+            ax.spines[side].set_visible(False)
+        ax.set_title(fill(visible(self.title), 78), loc="left", fontsize=11.5, color=INK, pad=26, **PLAIN)
+        _legend(ax)
+        ax.set_xlabel(_footnote(self.account, lines), fontsize=8.5, color=QUIET, loc="left", **PLAIN)
 
 
 def _row_name(line: Line) -> str:

@@ -17,7 +17,30 @@ from elbowroom.problem.prices import Levels, Price, Slopes, checked_change, chec
 
 @dataclass(frozen=True)
 class Feature:
-    """One column. Strings for ``kind``, ``direction`` and ``missing`` are parsed here, once."""
+    """One column.
+
+    Args:
+        name: As in the table.
+        kind: "numeric", "integer" or "binary".
+        lower: The least value that an answer may have.
+        upper: The largest.
+        immutable: True: it never moves, in the answer or in the room.
+        direction: "any", "increasing" or "decreasing": which way an answer may move it.
+        scale: What a radius or a distance of 1 means, in raw units.
+        weight: Times which a move counts in the distance.
+        unit: A word behind its numbers.
+        missing: "keep" or "may be filled": what may become of a number that the row lacks.
+        typical: What a missing number is filled with at no price; needed where it may be filled.
+        decimals: With which its numbers are written; None: as many as they have.
+        price_up: Times the weight, for moves upwards; see `Price`.
+        price_down: Times the weight, for moves downwards.
+        price_change: Times the weight, for any change at all.
+        percentiles: By which moves count, instead of in units of the scale; see `Price.of_percentiles`.
+
+    Examples:
+        >>> Feature("age", kind="integer", lower=18, upper=99, direction="increasing").upper
+        99.0
+    """
 
     name: str
     kind: Kind | str = Kind.NUMERIC
@@ -86,6 +109,7 @@ class Feature:
 
     @property
     def price(self) -> Price:
+        """What its moves cost, both ways."""
         return Price(self.price_up, self.price_down, self.price_change, self.percentiles)
 
     def _check_prices(self) -> None:
@@ -104,11 +128,19 @@ class Feature:
 
 @dataclass(frozen=True)
 class Group:
-    """A one-hot group: exactly one member column is 1. ``weight`` is the price of changing the category.
+    """A one-hot group: exactly one member column is 1.
 
-    Without ``labels`` the members are columns of the user's table. With ``labels``, one category per member, the group
-    is *one* column of the table, called ``name``, that holds the labels; None stands for a missing value. Models that
-    want pandas' category dtype there are given it if ``pandas_category``.
+    Args:
+        name: Of the group; with ``labels``, of the column.
+        members: The inner 0/1 columns.
+        weight: The price of changing the category.
+        labels: None: the members are columns of the user's table. One category per member: the group is *one* column of the
+            table that holds these; None among them stands for a missing value.
+        pandas_category: True: the model wants pandas' category dtype in that column.
+
+    Examples:
+        >>> Group("housing", ("housing_own", "housing_rent"), labels=("own", "rent")).missing_member is None
+        True
     """
 
     name: str

@@ -37,7 +37,22 @@ class Side(Enum):
 
 
 class PartKind(Enum):
-    """What kind of thing rules an answer out; the order is that in which parts are blamed first."""
+    """What kind of thing rules an answer out; the order is that in which parts are blamed first.
+
+    Attributes:
+        RULE: One of the rules.
+        FROZEN: A feature that is immutable.
+        DIRECTION: A feature that may only rise or fall.
+        CATEGORY: A category that is not allowed.
+        PROBABILITY: A probability of the target.
+        CATEGORIES: Categories that the room has to hold.
+        ROOM: The size of the room.
+        BOUND: One side of the bounds of a column.
+
+    Examples:
+        >>> none.why_not().blocking[0].kind.name
+        'RULE'
+    """
 
     RULE = "rule"
     FROZEN = "frozen feature"
@@ -51,7 +66,22 @@ class PartKind(Enum):
 
 @dataclass(frozen=True)
 class Part:
-    """One part. ``words`` says it as a clause, ``without`` what would be the case if it were given up."""
+    """One part of a question, which could be given up.
+
+    Attributes:
+        kind: What kind of thing it is.
+        name: Of the column, the group or the rule; empty for the room and the probability.
+        words: The part as a clause.
+        without: What would be the case if it were given up, as a clause.
+        columns: Inner columns that it is about.
+        place: Of a rule, among the rules.
+        side: Of a bound: a lower bound holds the column at least there.
+        beyond: How far a bound may be given up: to here the model has predictions.
+
+    Examples:
+        >>> none.why_not().blocking[0].without
+        'it were not asked that salary lies between 0 and 2,500'
+    """
 
     kind: PartKind
     name: str  # of the column, the group or the rule; empty for the room and the probability

@@ -44,6 +44,14 @@ class Room:
     categories: Freedom | None = None  # of one-hot groups, by name
 
     def walls(self, space: Space) -> Walls:
+        """The room in raw units.
+
+        Args:
+            space: What the columns mean.
+
+        Returns:
+            How far the room reaches along each inner column.
+        """
         raise NotImplementedError
 
     @property
@@ -52,7 +60,14 @@ class Room:
         raise NotImplementedError
 
     def times(self, factor: float) -> Room:
-        """The room with every radius multiplied; a larger factor gives a room that contains the smaller one."""
+        """The room with every radius multiplied; a larger factor gives a room that contains the smaller one.
+
+        Args:
+            factor: At least 0.
+
+        Returns:
+            A room of the same kind.
+        """
         raise NotImplementedError
 
 
@@ -68,6 +83,10 @@ class Box(Room):
         high: In place of ``radius``: how far up.
         categories: ``{"city": "any"}`` or ``{"grade": ["B", "C"]}``: inside the room the category is any of these.
         on: "all", "changed" or "kept".
+
+    Examples:
+        >>> Box({"salary": 100, "debt": 50}).radius
+        {'salary': 100.0, 'debt': 50.0}
     """
 
     radius: Radius | None = None
@@ -114,11 +133,21 @@ class Box(Room):
         space: Space | None = None,
         categories: Freedom | None = None,
     ) -> Box:
-        """The smallest box for a ``probability``:
-        a Gaussian slip of the centre, of standard deviation ``sigma`` (in units of the scales, or raw units per feature),
-        stays in it with that chance. ``n`` features slip, or all of ``space`` that may move. ``categories`` as above.
+        """The smallest box for a probability: a Gaussian slip of the centre stays in it with that chance.
 
-        >>> Box.for_probability(0.95, sigma=0.02, n=5)
+        Args:
+            probability: Strictly between 0 and 1.
+            sigma: The standard deviation of the slip: in units of the scales, or raw units per feature.
+            n: So many features slip.
+            space: In place of ``n``: all of its features that may move slip.
+            categories: As for a `Box`.
+
+        Returns:
+            A box.
+
+        Examples:
+            >>> round(Box.for_probability(0.95, sigma=0.02, n=5).radius, 4)
+            0.0514
         """
         return cls(radius_for(probability, sigma, n, space, Shape.BOX), categories=categories)
 
@@ -165,9 +194,18 @@ class RoundRoom(Room):
         space: Space | None = None,
         categories: Freedom | None = None,
     ) -> Self:
-        """The smallest such room for a ``probability``:
-        a Gaussian slip of the centre, of standard deviation ``sigma`` (in units of the scales, or raw units per feature),
-        stays in it with that chance. ``n`` features slip, or all of ``space`` that may move. ``categories`` as above."""
+        """The smallest such room for a probability: a Gaussian slip of the centre stays in it with that chance.
+
+        Args:
+            probability: Strictly between 0 and 1.
+            sigma: The standard deviation of the slip: in units of the scales, or raw units per feature.
+            n: So many features slip.
+            space: In place of ``n``: all of its features that may move slip.
+            categories: As for a `Box`.
+
+        Returns:
+            A room of this kind.
+        """
         return cls(radius_for(probability, sigma, n, space, cls.shape), categories=categories)
 
     def times(self, factor: float) -> Self:
@@ -176,16 +214,32 @@ class RoundRoom(Room):
 
 @dataclass(frozen=True)
 class Ball(RoundRoom):
-    """All points within Euclidean distance ``radius`` (in units of the scales; per feature: an ellipsoid): ``Ball(0.05)``.
-    ``categories`` as for a `Box`."""
+    """All points within a Euclidean distance of the centre.
+
+    Args:
+        radius: In units of the scales; per feature, in raw units: an ellipsoid.
+        categories: As for a `Box`.
+
+    Examples:
+        >>> explainer.explain(row, room=Ball(0.02)).status.name
+        'OPTIMAL'
+    """
 
     shape = Shape.BALL
 
 
 @dataclass(frozen=True)
 class Diamond(RoundRoom):
-    """All points within l1 distance ``radius`` (in units of the scales; per feature: a weighted cross-polytope):
-    ``Diamond(0.05)``. ``categories`` as for a `Box`."""
+    """All points within an l1 distance of the centre.
+
+    Args:
+        radius: In units of the scales; per feature, in raw units: a weighted cross-polytope.
+        categories: As for a `Box`.
+
+    Examples:
+        >>> explainer.explain(row, room=Diamond(0.02)).status.name
+        'OPTIMAL'
+    """
 
     shape = Shape.DIAMOND
 

@@ -40,7 +40,19 @@ __all__ = ["Feature", "Group", "Space"]
 
 @dataclass(frozen=True)
 class Space:
-    """All features in the order of the model's columns, and the one-hot groups among them."""
+    """All features in the order of the model's columns, and the one-hot groups among them. `Space.from_frame` reads it from a
+    table.
+
+    Args:
+        features: The inner columns; a column of categories has one for each.
+        groups: Which of them are one category.
+        notes: What `describe` shows beside a column.
+        measure: What the scales were taken from.
+
+    Examples:
+        >>> Space((Feature("salary", lower=0), Feature("debt", lower=0))).names
+        ('salary', 'debt')
+    """
 
     features: tuple[Feature, ...]
     groups: tuple[Group, ...] = field(default=())
@@ -82,26 +94,32 @@ class Space:
     # ---- the space as arrays, for everything that computes -------------------------------------------------------
     @cached_property
     def names(self) -> tuple[str, ...]:
+        """Of the inner columns."""
         return tuple(f.name for f in self.features)
 
     @cached_property
     def position(self) -> dict[str, int]:
+        """Of an inner column, by its name."""
         return {name: i for i, name in enumerate(self.names)}
 
     @cached_property
     def lower(self) -> Floats:
+        """The least value of each inner column."""
         return np.array([f.lower for f in self.features])
 
     @cached_property
     def upper(self) -> Floats:
+        """The largest value of each inner column."""
         return np.array([f.upper for f in self.features])
 
     @cached_property
     def scale(self) -> Floats:
+        """What a radius or a distance of 1 means in each inner column."""
         return np.array([f.scale for f in self.features])
 
     @cached_property
     def weight(self) -> Floats:
+        """Times which a move of each inner column counts in the distance."""
         return np.array([f.weight for f in self.features])
 
     @cached_property
@@ -134,7 +152,15 @@ class Space:
         return tuple(np.array([self.position[m] for m in g.members], dtype=np.int64) for g in self.groups)
 
     def changed(self, factual: Floats, center: Floats) -> Bools:
-        """What a limit on changes counts: columns outside groups that differ from the factual at all, then groups that do."""
+        """What a limit on changes counts: columns outside groups that differ from the factual at all, then groups that do.
+
+        Args:
+            factual: The row, as inner floats.
+            center: The answer, as inner floats.
+
+        Returns:
+            True for what differs.
+        """
         differs = center != factual
         groups = [bool(differs[members].any()) for members in self.members]
         return np.concatenate([differs & (self.group_of < 0), np.array(groups, dtype=np.bool_)])
@@ -142,7 +168,14 @@ class Space:
     # ---- construction ---------------------------------------------------------------------------------------------
     @classmethod
     def plain(cls, names: Sequence[str]) -> Space:
-        """Unbounded numeric features of scale 1: the paper's protocol."""
+        """Unbounded numeric features of scale 1: the paper's protocol.
+
+        Args:
+            names: Of the columns.
+
+        Returns:
+            A space.
+        """
         if not is_list(names):
             raise InputError(f"Space.plain({names!r}): give a list of column names")
         return cls(tuple(Feature(str(name)) for name in names))
@@ -167,26 +200,39 @@ class Space:
         missing: Mapping[str, Missing | str] | Missing | str = Missing.KEEP,
         prices: Mapping[str, Price] | Price | Literal["percentiles"] | None = None,
     ) -> Space:
-        """Read names, kinds, bounds and scales from the table ``frame``; the keywords say what data cannot.
+        """Read names, kinds, bounds and scales from a table; the keywords say what data cannot.
 
-        >>> space = Space.from_frame(X, immutable=["sex"], increasing=["age"], units={"salary": "EUR"})
+        Args:
+            frame: The table that the model was fitted on, or one like it.
+            immutable: Columns, or one-hot groups by name, that never move.
+            increasing: Columns that may only rise.
+            decreasing: Columns that may only fall.
+            integer: Columns of whole numbers, where the data do not say so. Integer columns are found by themselves.
+            binary: Columns of yes and no; those of 0 and 1 (or bool) are found by themselves.
+            numeric: Columns of numbers with decimals, although the data hold whole ones.
+            categorical: Columns of categories: those seen, and one for missing values if there are any. Text, the category
+                dtype and mixed objects are found by themselves.
+            one_hot: Columns of 0 and 1 of which exactly one is 1: found by themselves where they share a prefix ("auto"), or
+                given as a mapping from group to columns or a list of prefixes; None looks for none.
+            bounds: "data": the smallest and largest value seen; "none": open; ``{"age": (18, None)}`` overrides single columns
+                (None: as in the data; -inf or inf: open).
+            scale: The unit of radii and distances. "usual": the width of the middle 90 % of the values (at least one is left out
+                on each side), of which no outlier decides; a change of category, and of a yes or no, then costs a third of
+                that, which is about how far two rows are apart in a number. "range" (from the smallest to the largest value),
+                "std" and "none" (1) are the others, with categories at 1; ``{"age": 10}`` sets single ones.
+            weights: ``{"age": 2, "housing": 0.5}``: times which moves count in the distance.
+            units: Words behind numbers: ``{"salary": "EUR"}``.
+            missing: What may become of a value that is missing in the row asked about: "keep" (it stays missing) or "may be
+                filled", for all columns or by name; how far a filled number is counts from the median of the data.
+            prices: ``{"amount": Price(up=3, down=1)}`` makes moves one way dearer, or long ones; a single `Price` is for all
+                numbers, and "percentiles" counts moves in shares of the rows.
 
-        Kinds: columns of 0 and 1 (or bool) are binary, integer columns are integer, others numeric; ``integer``,
-        ``binary`` and ``numeric`` override this. Columns of text, of the category dtype, of mixed objects and those named
-        in ``categorical`` hold categories: those seen, and one for missing values if there are any. Bounds are the smallest and largest value seen; ``bounds={"age": (18,
-        None)}`` overrides single columns (None: as in the data; -inf or inf: open), ``bounds="none"`` opens all.
-        One-hot groups, columns of 0 and 1 of which exactly one is 1, are found by themselves where they share a prefix
-        ("auto"), or given as a mapping from group to columns or a list of prefixes; ``one_hot=None`` looks for none.
-        Scales, the unit of radii and distances, are by default the "usual" range of a column: the width of the middle 90 %
-        of its values (at least one is left out on each side), of which no outlier decides. A change of category, and of
-        a yes or no, then costs a third of that, which is about how far two rows are apart in a number. "range" (from the
-        smallest to the largest value), "std" and "none" (1) are the others, with categories at 1; ``scale={"age": 10}``
-        and ``weights={"age": 2, "housing": 0.5}`` set single ones. `describe` shows them all.
-        ``immutable`` also takes the name of a one-hot group; ``increasing`` and ``decreasing`` columns may only rise or fall.
-        ``units`` are words behind numbers. ``missing`` says what may become of a value that is missing
-        in the row asked about: "keep" (it stays missing) or "may be filled", for all columns or by name; how far a filled
-        number is counts from the median of the data. ``prices={"amount": Price(up=3, down=1)}`` makes moves one way
-        dearer, or long ones; a single `Price` is for all numbers, and "percentiles" counts moves in shares of the rows.
+        Returns:
+            A space; `describe` shows all of it.
+
+        Examples:
+            >>> Space.from_frame(X, immutable=["age"], units={"salary": "EUR"}, bounds={"salary": (0, None)}).columns
+            ('salary', 'debt', 'age')
         """
         learnt = learn(
             frame,
@@ -210,29 +256,62 @@ class Space:
         return made.with_prices(percentile_prices(frame, made.features) if prices == "percentiles" else prices or {})
 
     def with_prices(self, prices: Mapping[str, Price] | Price) -> Space:
-        """The same space with prices for moves of columns of numbers: by name, or one for all of them."""
+        """The same space with prices for moves of columns of numbers.
+
+        Args:
+            prices: By column, or one for all of them.
+
+        Returns:
+            A space of its own.
+        """
         return replace(self, features=priced(self.features, self.columns, prices)) if prices else self
 
     def suggest_rules(self, frame: pd.DataFrame, most: int = 20) -> Suggestions:
-        """Rules that hold in every row of a table and seem to mean something: one number never above another, categories
-        that come together. Nothing is applied: pass the ``.rules`` that make sense to `Explainer.explain`."""
+        """Rules that hold in every row of a table and seem to mean something: one number never above another, categories that
+        come together. Nothing is applied: pass the ``.rules`` that make sense to `Explainer.explain`.
+
+        Args:
+            frame: The table.
+            most: How many at most.
+
+        Returns:
+            The suggestions, those with most evidence first.
+        """
         from elbowroom.problem.mining import suggestions
 
         return suggestions(self, frame, most)
 
     def select(self, names: Sequence[str]) -> Space:
-        """The same features in the order of ``names``; every name must be here, and every feature must be named."""
+        """The same features in the order of ``names``; every name must be here, and every feature must be named.
+
+        Args:
+            names: Of the inner columns.
+
+        Returns:
+            A space of its own.
+        """
         check_names(names, self.names)
         return replace(self, features=tuple(self.features[self.position[n]] for n in names))
 
     def for_columns(self, columns: Sequence[ModelColumn]) -> Space:
-        """The same features for a model that takes these raw columns: in its order, with its categories."""
+        """The same features for a model that takes these raw columns: in its order, with its categories.
+
+        Args:
+            columns: That the model takes.
+
+        Returns:
+            A space of its own.
+        """
         features, groups = match(self.features, self.groups, columns)
         return replace(self, features=features, groups=groups)
 
     # ---- the space in words ---------------------------------------------------------------------------------------
     def describe(self) -> pd.DataFrame:
-        """What is known of each column: kind, values, scale, weight, whether it may change, what is missing, notes."""
+        """What is known of each column: kind, values, scale, weight, whether it may change, what is missing, notes.
+
+        Returns:
+            One row per column of the user's table.
+        """
         return describe(self.features, self.groups, self.notes)
 
     def __repr__(self) -> str:
@@ -262,7 +341,14 @@ class Space:
         return tuple(RawColumn(name, f, f + 1) for f, name in enumerate(self.names))
 
     def table(self, X: Floats) -> pd.DataFrame:
-        """Rows of inner floats as the user's table: numbers as float64, categories in the user's own words."""
+        """Rows of inner floats as the user's table: numbers as float64, categories in the user's own words.
+
+        Args:
+            X: Rows of inner floats.
+
+        Returns:
+            What the model's own predict takes.
+        """
         X = np.atleast_2d(np.asarray(X, dtype=np.float64))
         if X.ndim != 2 or X.shape[1] != len(self.names):
             raise InputError(f"table: rows of shape {X.shape} for {len(self.names)} inner columns")
@@ -272,6 +358,14 @@ class Space:
         """The user's table as rows of inner floats; names are matched, values are checked.
 
         A number may be missing (NaN) only with ``allow_missing``; a category, if the space has one for that.
+
+        Args:
+            frame: The user's table, or one with the inner columns.
+            what: What messages call it.
+            allow_missing: Whether numbers may be missing.
+
+        Returns:
+            One row of inner floats per row.
         """
         if not isinstance(frame, pd.DataFrame):
             raise InputError(f"{what}: give a DataFrame, not {type(frame).__name__}")
@@ -303,7 +397,15 @@ class Space:
         return raw, named
 
     def read(self, rows: pd.DataFrame | npt.NDArray[Any], what: str = "rows") -> tuple[Floats, Bools]:
-        """Rows as inner floats without a check of their values, and which values have a place in the space at all."""
+        """Rows as inner floats without a check of their values, and which values have a place in the space at all.
+
+        Args:
+            rows: A table, or numbers in the order of the columns.
+            what: What messages call it.
+
+        Returns:
+            The floats, and True for each value that has a place.
+        """
         if isinstance(rows, pd.DataFrame):
             return to_inner(*self._matched(rows, what))
         width = rows.shape[1]
@@ -315,7 +417,14 @@ class Space:
         raise InputError(f"{what}: rows of width {width} for {len(self.columns)} columns")
 
     def without_missing(self, values: Floats) -> tuple[Floats, tuple[str, ...]]:
-        """A row with 0 in place of numbers that are missing, and the names of these columns."""
+        """A row with 0 in place of numbers that are missing, and the names of these columns.
+
+        Args:
+            values: A row of inner floats, NaN where one is missing.
+
+        Returns:
+            The row, and the names.
+        """
         absent = np.isnan(values)
         return np.where(absent, 0.0, values), tuple(self.names[f] for f in np.flatnonzero(absent))
 
@@ -323,6 +432,14 @@ class Space:
         """One row as inner floats; names are matched, widths and values are checked.
 
         It may have the columns of the user's table or the inner ones; without names, its width tells which.
+
+        Args:
+            row: A Series, a frame of one row, a mapping, or numbers in the order of the columns.
+            what: What messages call it.
+            allow_missing: Whether numbers may be missing.
+
+        Returns:
+            Inner floats.
         """
         values = values_by_name(row, self.columns, self.names, what)
         raw = self.raw if len(values) == len(self.columns) and set(values) == set(self.columns) else self._plain

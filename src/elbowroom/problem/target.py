@@ -32,6 +32,10 @@ class Target:
         at_least: Of a regressor: the smallest wanted value.
         at_most: Of a regressor: the largest wanted value.
         between: Both of these at once.
+
+    Examples:
+        >>> explainer.explain(row, target=Target(True)).target.label
+        True
     """
 
     label: Hashable = None
@@ -94,14 +98,28 @@ class Target:
         return self.label is None and self.values is None
 
     def is_met(self, said: object) -> bool:
-        """Is this label, or value, what is wanted? (A probability cannot be seen from it.)"""
+        """Is this label, or value, what is wanted? (A probability cannot be seen from it.)
+
+        Args:
+            said: By the model.
+
+        Returns:
+            True if so.
+        """
         if self.values is None:
             return bool(said == self.label)
         return bool(self.values.contains(np.asarray(said, dtype=np.float64)))
 
     def index(self, info: ModelInfo) -> int:
         """The class index of the label in a model (0 for a regressor); also checks that the probability, or the values, can
-        be asked for."""
+        be asked for.
+
+        Args:
+            info: Of the model.
+
+        Returns:
+            A position among its classes.
+        """
         if info.is_regressor:
             return self._of_regressor(info)
         if self.values is not None:
@@ -130,7 +148,15 @@ class Target:
 
     @classmethod
     def other(cls, info: ModelInfo, predicted: int) -> Target:
-        """The other class of a binary model: what is wanted when nothing is said."""
+        """The other class of a binary model: what is wanted when nothing is said.
+
+        Args:
+            info: Of the model.
+            predicted: The position of the class that it gives the row.
+
+        Returns:
+            A target.
+        """
         if info.is_regressor:
             raise InputError(f"{info.source} is a regressor, which has no other class to ask for; {SAY_VALUES}")
         if len(info.classes) != 2:
@@ -141,7 +167,15 @@ class Target:
 
     @classmethod
     def parse(cls, target: object, info: ModelInfo) -> Target:
-        """A label or a target, checked against the model's classes."""
+        """A label or a target, checked against the model's classes.
+
+        Args:
+            target: As it was given.
+            info: Of the model.
+
+        Returns:
+            A target that the model can be asked for.
+        """
         if isinstance(target, cls):
             target.index(info)
             return target

@@ -21,10 +21,23 @@ from elbowroom.visible import visible
 
 @dataclass(frozen=True, eq=False)
 class Certificate:
-    """Every point of ``body`` gets the wanted outcome from the model with this fingerprint.
+    """Every point of a body gets the wanted outcome from the model with this fingerprint. Counts as True.
 
-    ``margin`` is a proven lower bound on (score difference - needed slack) over the body, for the closest rival. ``further``
-    are the ensembles of rules that were judged as well: fingerprint, outcome, and whether at every point or at the centre.
+    Attributes:
+        fingerprint: Of the parsed model.
+        target: The wanted outcome.
+        body: The set of points.
+        method: How it was proven.
+        margin: A proven lower bound on (score difference - needed slack) over the body, for the closest rival.
+        seconds: That the judge needed.
+        assumptions: Under which it holds, in words.
+        further: The ensembles of rules that were judged as well: fingerprint, outcome, and whether at every point or at the
+            centre.
+
+    Examples:
+        >>> certificate = explainer.certify(region)
+        >>> certificate.margin > 0, certificate.seal == region.certificate.seal
+        (True, True)
     """
 
     fingerprint: str
@@ -69,10 +82,23 @@ class Certificate:
 
 @dataclass(frozen=True, eq=False)
 class Counterexample:
-    """A point of the body that the model puts elsewhere, or that is too close to a tie to tell: ``near_tie``.
+    """A point of the body that the model puts elsewhere, or that is too close to a tie to tell. Counts as False.
 
     Within rounding of a tie the order of additions, or a fused operation, decides about the label (or whether a probability
     or a value is reached): then nothing can be proven there, although ``label`` may be the wanted one.
+
+    Attributes:
+        point: As inner floats.
+        label: What the parsed model says there: a class, or the value of a regressor.
+        margin: Score difference minus needed slack at the point, below 0.
+        seconds: That the judge needed.
+        near_tie: The point is within rounding of a tie.
+        source: The rule whose further trees say so; empty: the model itself.
+        at_center: That rule is about the centre alone.
+
+    Examples:
+        >>> explainer.certify(row, Box({"salary": 600})).reason
+        'a point of the region gets True'
     """
 
     point: Floats
@@ -85,6 +111,7 @@ class Counterexample:
 
     @property
     def reason(self) -> str:
+        """What is wrong with the point, in words."""
         if self.source:
             where = "the centre" if self.at_center else "a point of the region"
             return f"{self.source} {'is open' if self.near_tie else 'does not hold'} at {where}{f': {NEAR_TIE}' if self.near_tie else ''}"
@@ -98,8 +125,17 @@ class Counterexample:
 
 @dataclass(frozen=True, eq=False)
 class Undecided:
-    """The judge ran out of time or budget: nothing may be claimed. ``reached`` is how far it came, where that is known: a
-    proven lower bound of the margin beyond what is needed, negative."""
+    """The judge ran out of time or budget: nothing may be claimed. Counts as False.
+
+    Attributes:
+        reason: What ran out, in words.
+        seconds: That the judge needed.
+        reached: How far it came, where that is known: a proven lower bound of the margin beyond what is needed, negative.
+
+    Examples:
+        >>> bool(Undecided("out of time"))
+        False
+    """
 
     reason: str
     seconds: float = 0.0

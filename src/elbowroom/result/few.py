@@ -14,8 +14,16 @@ ROUNDING = 1e-12  # of a distance
 class Few:
     """The closest answer of all, beside one with fewer changes within a share of its distance.
 
-    ``proven``: no answer with fewer changes than the region's lies within that share. The closest answer of all is at
-    ``closest_distance`` as far as it was found, and nowhere below ``closest_lower_bound``.
+    Attributes:
+        share: Of the closest distance, that was offered for fewer changes.
+        closest_distance: Of the closest answer of all, as far as it was found.
+        closest_lower_bound: No answer of all is closer than this.
+        closest_changes: What the closest answer of all changes.
+        proven: No answer with fewer changes than the region's lies within that share.
+
+    Examples:
+        >>> explainer.explain(row, prefer_few=0.1).few.proven
+        True
     """
 
     share: float

@@ -16,6 +16,8 @@ from elbowroom.visible import visible
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from elbowroom.present.frontier import FrontierDisplay
+
 COLUMNS = ("radius", "status", "distance", "lower_bound", "gap", "certified", "seconds", "method")
 
 
@@ -23,10 +25,20 @@ COLUMNS = ("radius", "status", "distance", "lower_bound", "gap", "certified", "s
 class Breakpoint:
     """A jump of the distance between two radii.
 
-    ``distance`` is that of a certified region for ``radius``; every region for ``beyond`` is at least ``jump`` farther
-    away, or none exists (``distance_beyond`` and ``jump`` are inf). The two radii are neighbouring floats (`exact`);
-    only where rounding lets a jump happen in several steps, or next to radius 0, are they up to 2^-50 of the largest
-    radius apart.
+    The two radii are neighbouring floats (`exact`); only where rounding lets a jump happen in several steps, or next to
+    radius 0, are they up to 2^-50 of the largest radius apart.
+
+    Attributes:
+        radius: The last radius before the jump.
+        beyond: The first radius after it.
+        distance: Of a certified region for ``radius``.
+        distance_beyond: Of a region for ``beyond``; inf: none exists.
+        jump: Every region for ``beyond`` is at least so much farther away.
+
+    Examples:
+        >>> front = explainer.frontier(row, [0.01, 0.5], breakpoints=True)
+        >>> [point.exact for point in front.breakpoints]
+        [True, True]
     """
 
     radius: float
@@ -38,15 +50,28 @@ class Breakpoint:
     @property
     def exact(self) -> bool:
         """True if no float lies between the two radii."""
-        return self.beyond == math.nextafter(self.radius, math.inf)
+        return bool(self.beyond == math.nextafter(self.radius, math.inf))
 
 
 class Frontier(pd.DataFrame):
-    """One row per radius, in increasing order; the answers themselves are in ``answers``.
+    """One row per radius, in increasing order.
 
     An ordinary DataFrame with the columns radius, status, distance, lower_bound, gap, certified, seconds and method.
     ``distance`` is inf where it is proven that no region exists and NaN where nothing was found. Frames derived from it
     (slices, copies) are plain DataFrames.
+
+    Attributes:
+        answers: The answers themselves, one per row.
+        breakpoints: Jumps that are proven; empty unless they were asked for.
+        breakpoints_complete: True: proven that no other jump of at least ``smallest_jump`` lies between.
+        smallest_jump: That was asked for.
+        unit: What a radius counts, for the axis of a plot.
+        interrupted: By the user, before everything was answered.
+
+    Examples:
+        >>> front = explainer.frontier(row, radii=[0.01, 0.02])
+        >>> front["certified"].tolist(), front.answers[0].changes
+        ([True, True], 1)
     """
 
     _metadata: ClassVar[list[str]] = [
@@ -76,6 +101,20 @@ class Frontier(pd.DataFrame):
         smallest_jump: float | None = None,
         interrupted: bool = False,
     ) -> Frontier:
+        """The frame of these answers.
+
+        Args:
+            radii: In increasing order.
+            answers: One for each.
+            unit: What a radius counts.
+            breakpoints: Jumps that are proven.
+            breakpoints_complete: Whether there are no others.
+            smallest_jump: That was asked for.
+            interrupted: By the user.
+
+        Returns:
+            A frontier.
+        """
         rows = [_row(radius, answer) for radius, answer in zip(radii, answers, strict=True)]
         frame = cls(rows, columns=list(COLUMNS))
         frame.answers = tuple(answers)
@@ -105,8 +144,15 @@ class Frontier(pd.DataFrame):
         table = super()._repr_html_()  # type: ignore[misc]
         return f"<p>{escape(visible(sentence(self)))}</p>{table or ''}"
 
-    def plot(self, ax: Axes | None = None) -> Axes:  # type: ignore[override]
-        """Distance over radius, with the band between both bounds; jumps are drawn as jumps (matplotlib)."""
+    def plot(self, ax: Axes | None = None) -> FrontierDisplay:  # type: ignore[override]
+        """Distance over radius, with the band between both bounds; jumps are drawn as jumps.
+
+        Args:
+            ax: On these axes; None: on a new figure.
+
+        Returns:
+            The display; ``.ax`` are the axes drawn on, ``.figure`` the figure.
+        """
         from elbowroom.present.frontier import FrontierDisplay
 
         return FrontierDisplay.from_frontier(self).plot(ax)

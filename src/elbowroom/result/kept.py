@@ -7,12 +7,21 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class KeptProbability:
-    """The chance that the slipped centre gets the wanted class lies in [lower, upper], proven.
+    """The chance that the slipped centre gets the wanted class lies between two bounds: proven.
 
-    ``exact``: every cell (or the closed form) was evaluated, and only rounding lies between the bounds. ``inside`` is the
-    chance that the slip stays in the room of the region that was asked about, the conservative bound of the paper; None
-    if the question was about a point without a room. ``reason`` says why the bounds are farther apart than was asked
-    for; it is empty if they are not.
+    Attributes:
+        lower: At least this.
+        upper: At most this.
+        exact: Every cell (or the closed form) was evaluated, and only rounding lies between the bounds.
+        inside: The chance that the slip stays in the room of the region that was asked about, the conservative bound of the
+            paper; None if the question was about a point without a room.
+        ranges: How many parts of the space were looked at.
+        seconds: That it took.
+        reason: Why the bounds are farther apart than was asked for; empty if they are not.
+
+    Examples:
+        >>> explainer.probability_kept(row, sigma={"salary": 50}).exact
+        True
     """
 
     lower: float

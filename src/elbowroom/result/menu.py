@@ -20,14 +20,23 @@ from elbowroom.visible import visible, visible_lines
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from elbowroom.present.menu import MenuDisplay
+
 COLUMNS = ("changes", "distance", "lower_bound", "status", "what changes")
 
 
 class Menu(Sequence[Region]):
     """Regions by their number of changes, in increasing order, each closer than those before it.
 
-    ``closest`` is the answer of all, without a limit on changes; ``limited`` the answers with at most 1, 2, ... changes, as
-    far as they were asked for. ``none``: those of them of which it is proven that there is no region.
+    Args:
+        regions: Those worth showing.
+        limited: The answers with at most 1, 2, ... changes, as far as they were asked for.
+        closest: The answer of all, without a limit on changes.
+
+    Examples:
+        >>> menu = explainer.menu(row, room=Box({"salary": 100}))
+        >>> len(menu), menu[0].changes, menu.none
+        (1, 1, {})
     """
 
     def __init__(
@@ -97,8 +106,17 @@ class Menu(Sequence[Region]):
         return menu_fragment(self)
 
     def to_html(self, path: str | Path | None = None, *, case: str = "", date: Day = None, model: str = "") -> str:
-        """One self-contained page with a tab for each number of changes; written to ``path`` if given. ``case``,
-        ``date`` (None: today) and ``model`` stand at its head."""
+        """One self-contained page with a tab for each number of changes.
+
+        Args:
+            path: Where it is written, if given.
+            case: A number or name of the case, for its head.
+            date: For its head; None: today.
+            model: What its head calls the model.
+
+        Returns:
+            The page.
+        """
         from elbowroom.present.report import menu_page
 
         text = menu_page(self, case=case, date=date, model=model)
@@ -106,8 +124,15 @@ class Menu(Sequence[Region]):
             write_whole(path, text)
         return text
 
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Distance over the number of changes (matplotlib), on ``ax`` or on a new figure."""
+    def plot(self, ax: Axes | None = None) -> MenuDisplay:
+        """Distance over the number of changes.
+
+        Args:
+            ax: On these axes; None: on a new figure.
+
+        Returns:
+            The display; ``.ax`` are the axes drawn on, ``.figure`` the figure.
+        """
         from elbowroom.present.menu import MenuDisplay
 
         return MenuDisplay.from_menu(self).plot(ax)

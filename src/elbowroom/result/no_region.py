@@ -28,9 +28,33 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NoRegion:
-    """No region: either proven not to exist, or not found; ``reason`` says which and why.
+    """No region: either proven not to exist, or not found. Counts as False.
 
-    What is proven is proven for centres that obey ``rules``; ``rules_known`` is as for a `Region`.
+    Attributes:
+        status: NONE_EXISTS or UNKNOWN.
+        reason: Which and why, in words.
+        space: What the features mean.
+        factual_values: The row of the question, as inner floats.
+        target: The wanted outcome.
+        room: That was asked for.
+        metric: What closest means.
+        lower_bound: No region is closer than this; inf where none exists.
+        method: How it was searched.
+        seconds: That it took.
+        trace: One `Step` per iteration.
+        counters: What the search counted, for benchmarks.
+        rules: What is proven is proven for centres that obey these.
+        rules_known: False: read from a file that does not keep them.
+        predicted: What the model says of the factual; None: not kept.
+        source: Which model was read.
+        origin: Seed, time limit and versions; None: read from a file that does not keep them.
+        missing: Columns of numbers that the row lacks.
+        labels: What classes are called.
+        proof: For strangers, where one was asked for.
+
+    Examples:
+        >>> bool(none), none.status.name
+        (False, 'NONE_EXISTS')
     """
 
     status: Status
@@ -72,7 +96,14 @@ class NoRegion:
         return with_missing(self.space, self.factual_values, self.missing)
 
     def why_not(self, *, time_limit: float = 60.0) -> WhyNot:
-        """What rules a region out, as few things as possible, and the nearest questions that have an answer."""
+        """What rules a region out, as few things as possible, and the nearest questions that have an answer.
+
+        Args:
+            time_limit: Seconds.
+
+        Returns:
+            A `WhyNot`; see `Explainer.why_not`.
+        """
         if self._why_not is None:
             raise InputError(
                 "this answer was read from a file or copied and has no model at hand; use explainer.why_not(answer)"
@@ -80,7 +111,11 @@ class NoRegion:
         return self._why_not(self, time_limit=time_limit)
 
     def sentence(self) -> str:
-        """Why there is no region, in plain words."""
+        """Why there is no region, in plain words.
+
+        Returns:
+            One text.
+        """
         from elbowroom.present.text import no_region_sentence
 
         return visible(no_region_sentence(self))
@@ -99,26 +134,53 @@ class NoRegion:
         return no_region_fragment(self)
 
     def to_html(self, path: str | Path | None = None, *, case: str = "", date: Day = None, model: str = "") -> str:
-        """One self-contained page; written to ``path`` if given, returned in any case. ``no_region.why_not().to_html()``
-        also says what rules a region out."""
+        """One self-contained page. ``no_region.why_not().to_html()`` also says what rules a region out.
+
+        Args:
+            path: Where it is written, if given.
+            case: A number or name of the case, for its head.
+            date: For its head; None: today.
+            model: What its head calls the model.
+
+        Returns:
+            The page.
+        """
         from elbowroom.present.report import no_region_page
 
         return written(no_region_page(self, case=case, date=date, model=model), path)
 
     def to_json(self, path: str | Path | None = None, *, timings: bool = True) -> str:
-        """The whole answer; floats are exact. Equal answers differ only in their ``timings``: seconds, and the steps of the
-        trace."""
+        """The whole answer; floats are exact.
+
+        Args:
+            path: Where it is written, if given.
+            timings: Whether seconds and the steps of the trace are kept: equal answers differ in nothing else.
+
+        Returns:
+            The text.
+        """
         from elbowroom.result.schema import write_answer
 
         return written(write_answer(self, timings), path)
 
     def to_proof(self, path: str | Path) -> None:
-        """Write the proof that ``explain(..., proof=True)`` made, for ``python -m elbowroom_checker``."""
+        """Write the proof that ``explain(..., proof=True)`` made, for ``python -m elbowroom_checker``.
+
+        Args:
+            path: Where it is written.
+        """
         write_proof(self.proof, path)
 
     @classmethod
     def from_json(cls, text_or_path: str | Path) -> NoRegion:
-        """Read what `to_json` wrote. A file in which anything was changed is refused."""
+        """Read what `to_json` wrote. A file in which anything was changed is refused.
+
+        Args:
+            text_or_path: The text or the file.
+
+        Returns:
+            An equal answer, without its model.
+        """
         from elbowroom.result.schema import read_answer
 
         answer = read_answer(text_or_path)

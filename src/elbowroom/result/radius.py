@@ -9,9 +9,21 @@ from elbowroom.numerics import Floats
 
 @dataclass(frozen=True, eq=False)
 class RadiusResult:
-    """The certified radius lies in [lower, upper]: every room up to ``lower`` is proven valid, every larger one than
-    ``upper`` is proven to contain a point of another class (``witness``, where one was found), or with ``near_tie`` one
-    within rounding of a tie, where nothing can be proven. Units: feature scales."""
+    """Both bounds of the largest radius with one class, in units of the features' scales.
+
+    Attributes:
+        lower: Every room up to this radius is proven valid.
+        upper: Every room with a larger one is proven to contain a point of another class.
+        norm: Of the rooms.
+        witness: Such a point, where one was found.
+        seconds: That it took.
+        near_tie: That point is within rounding of a tie, where nothing can be proven.
+
+    Examples:
+        >>> found = explainer.radius(row)
+        >>> found.lower <= found.upper
+        True
+    """
 
     lower: float
     upper: float
@@ -22,6 +34,7 @@ class RadiusResult:
 
     @property
     def exact(self) -> bool:
+        """True if no float lies between the bounds."""
         return self.upper - self.lower <= 1e-9 * max(1.0, abs(self.upper)) or self.lower == self.upper
 
     def __float__(self) -> float:

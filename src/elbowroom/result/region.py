@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from elbowroom.present.map import MapDisplay
+    from elbowroom.present.plots import RegionDisplay
     from elbowroom.result.menu import Menu
     from elbowroom.result.plane import Plane
     from elbowroom.result.widening import Widening
@@ -57,10 +58,37 @@ NO_MODEL = "this region was read from a file or copied, without the model that i
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Region:
-    """A set of inputs around ``center`` that all get the wanted outcome, as close to the factual as proven.
+    """A set of inputs around a centre that all get the wanted outcome, as close to the factual as proven. Counts as True.
 
-    What is proven about closer ones is proven among centres that obey ``rules``. Files of schema 1 do not keep them:
-    then ``rules_known`` is False, and the rules under which the lower bound holds are unknown.
+    Attributes:
+        status: OPTIMAL or CERTIFIED.
+        space: What the features mean.
+        factual_values: The row of the question, as inner floats.
+        predicted: The label that the model gives the factual, or the value that a regressor predicts.
+        target: The wanted outcome.
+        room: That was asked for.
+        metric: What closest means.
+        distance: Of the centre from the factual, in units of the scales.
+        lower_bound: No region is closer than this: proven.
+        certificate: That every point has the wanted outcome.
+        method: How it was found.
+        seconds: That it took.
+        source: Which model was read.
+        trace: One `Step` per iteration.
+        counters: What the search counted, for benchmarks.
+        rules: What is proven about closer regions is proven among centres that obey these.
+        rules_known: False: read from a file of schema 1, which does not keep them.
+        origin: Seed, time limit and versions; None: read from a file that does not keep them.
+        missing: Columns of numbers that the row lacks.
+        filled: Columns that the row lacks and the region fills in.
+        labels: What classes are called.
+        few: Where few changes were preferred: the closest answer of all.
+        rounding: A certificate of the room around a centre with the decimals of the data, where needed.
+        proof: For strangers, where one was asked for.
+
+    Examples:
+        >>> region.changes, bool(region.contains(region.sample(100)).all())
+        (1, True)
     """
 
     status: Status
@@ -108,6 +136,7 @@ class Region:
 
     @property
     def body(self) -> Body:
+        """The set itself, in inner floats."""
         return self.certificate.body
 
     @cached_property
@@ -136,6 +165,7 @@ class Region:
 
     @cached_property
     def factual(self) -> pd.Series:
+        """The row of the question by column of the user's table."""
         return series_of(self.space, self.factual_values, (*self.missing, *self.filled), "factual")
 
     @cached_property
@@ -145,6 +175,7 @@ class Region:
 
     @cached_property
     def upper(self) -> pd.Series:
+        """The upper end by column, as `lower`."""
         return ends_of(self.space, self.body, self.body.upper, self.missing, "upper")
 
     @property
@@ -199,11 +230,19 @@ class Region:
 
     @property
     def is_box(self) -> bool:
+        """True if the region is the product of its intervals."""
         return not is_round(self.body.shape)
 
     def contains(self, rows: object) -> Bools:
-        """True for each of the ``rows`` (a table or one row) that lies in the region (names are matched; exact). Values that are missing in the row of the
-        question are missing in every row of the region."""
+        """Which rows lie in the region (names are matched; exact). Values that are missing in the row of the question are missing
+        in every row of the region.
+
+        Args:
+            rows: A table, or one row.
+
+        Returns:
+            True for each row that does.
+        """
         frame = rows if isinstance(rows, (pd.DataFrame, np.ndarray)) and getattr(rows, "ndim", 0) == 2 else None
         if frame is None:
             X = self.space.row(rows, allow_missing=bool(self.missing))[None]
@@ -211,9 +250,18 @@ class Region:
         return lies_in(self.space, self.body, *self.space.read(frame, "contains"), self.missing)
 
     def sample(self, n: int, seed: int = 0) -> pd.DataFrame:
-        """``n`` random points of the region, as a table that the model's own predict takes; ``seed`` fixes them.
+        """Random points of the region, as a table that the model's own predict takes.
 
-        >>> model.predict(region.sample(100))
+        Args:
+            n: How many.
+            seed: Fixes them.
+
+        Returns:
+            One row per point.
+
+        Examples:
+            >>> bool(model.predict(region.sample(100)).all())
+            True
         """
         if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 0:
             raise InputError(f"sample({n!r}): give a number of points of at least 0")
@@ -221,16 +269,29 @@ class Region:
         return table_of(self.space, self.body.sample(n, seed), self.missing)
 
     def widen(self, *, order: Sequence[str] | None = None, time_limit: float = 60.0) -> Widening:
-        """The widest intervals around the centre, each end proven maximal or reported as unproven after
-        ``time_limit`` seconds; the columns named in ``order`` grow first. See `Explainer.widen`."""
+        """The widest intervals around the centre, each end proven maximal or reported as unproven. See `Explainer.widen`.
+
+        Args:
+            order: Columns that grow first.
+            time_limit: Seconds.
+
+        Returns:
+            A `Widening`.
+        """
         if self._widen is None:
             raise InputError(f"{NO_MODEL} explainer.widen(region)")
         return self._widen(self, order=order, time_limit=time_limit)
 
     # ---- words and pictures -----------------------------------------------------------------------------------------
     def sentence(self, digits: int | None = None) -> str:
-        """The region in plain words. Every number is rounded inwards: the numbers shown are certified as shown. They have
-        the decimals of the data; ``digits`` asks for so many decimals of the closest region itself."""
+        """The region in plain words. Every number is rounded inwards: the numbers shown are certified as shown.
+
+        Args:
+            digits: So many decimals of the closest region itself; None: the decimals of the data.
+
+        Returns:
+            One text.
+        """
         from elbowroom.present.text import sentence
 
         return visible(sentence(self, digits))
@@ -249,15 +310,29 @@ class Region:
 
         return fragment(self)
 
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """One bar per feature that has to change: the value now, the centre and the certified interval (matplotlib),
-        on ``ax`` or on a new figure; returns the axes."""
-        from elbowroom.present.plots import plot_region
+    def plot(self, ax: Axes | None = None) -> RegionDisplay:
+        """One bar per feature that has to change: the value now, the centre and the certified interval.
 
-        return plot_region(self, ax)
+        Args:
+            ax: On these axes; None: on a new figure.
+
+        Returns:
+            The display; ``.ax`` are the axes drawn on, ``.figure`` the figure.
+        """
+        from elbowroom.present.plots import RegionDisplay
+
+        return RegionDisplay.from_region(self).plot(ax)
 
     def map(self, first: str, second: str) -> MapDisplay:
-        """What the model says over two columns, ``first`` and ``second``, everything else at the centre: exact cells for trees, else a grid."""
+        """What the model says over two columns of numbers, everything else at the centre. See `Explainer.map`.
+
+        Args:
+            first: The column from left to right.
+            second: The column from bottom to top.
+
+        Returns:
+            A `MapDisplay`: exact cells for trees, else a grid.
+        """
         from elbowroom.present.map import MapDisplay
 
         if self._plane is None:
@@ -274,29 +349,56 @@ class Region:
         date: Day = None,
         model: str = "",
     ) -> str:
-        """One self-contained page; written to ``path`` if given, returned in any case.
+        """One self-contained page. It can be moved, and says "certified" exactly where the region is.
 
-        It can be moved, and says "certified" exactly where the region is. ``menu`` adds a tab for each number of changes,
-        ``widening`` the points beyond ends; ``case``, ``date`` (None: today) and ``model`` stand at its head."""
+        Args:
+            path: Where it is written, if given.
+            menu: Adds a tab for each number of changes.
+            widening: Adds the points beyond ends.
+            case: A number or name of the case, for its head.
+            date: For its head; None: today.
+            model: What its head calls the model.
+
+        Returns:
+            The page.
+        """
         from elbowroom.present.report import page
 
         return written(page(self, menu=menu, widening=widening, case=case, date=date, model=model), path)
 
     # ---- files -----------------------------------------------------------------------------------------------
     def to_json(self, path: str | Path | None = None, *, timings: bool = True) -> str:
-        """The whole answer with its certificate, as text and, if given, in the file ``path``; floats are exact. Equal answers differ only in their ``timings``: seconds,
-        and the steps of the trace."""
+        """The whole answer with its certificate; floats are exact.
+
+        Args:
+            path: Where it is written, if given.
+            timings: Whether seconds and the steps of the trace are kept: equal answers differ in nothing else.
+
+        Returns:
+            The text.
+        """
         from elbowroom.result.schema import write_answer
 
         return written(write_answer(self, timings), path)
 
     def to_proof(self, path: str | Path) -> None:
-        """Write to ``path`` the proof that ``explain(..., proof=True)`` made, for ``python -m elbowroom_checker``."""
+        """Write the proof that ``explain(..., proof=True)`` made, for ``python -m elbowroom_checker``.
+
+        Args:
+            path: Where it is written.
+        """
         write_proof(self.proof, path)
 
     @classmethod
     def from_json(cls, text_or_path: str | Path) -> Region:
-        """Read what `to_json` wrote, the text or the file (``text_or_path``). A file in which anything was changed is refused."""
+        """Read what `to_json` wrote. A file in which anything was changed is refused.
+
+        Args:
+            text_or_path: The text or the file.
+
+        Returns:
+            An equal region, without its model.
+        """
         from elbowroom.result.schema import read_answer
 
         answer = read_answer(text_or_path)

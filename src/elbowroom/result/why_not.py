@@ -21,8 +21,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Nearest:
-    """A question that asks for less and has an answer. ``least``: it is proven that asking for a little more in the same
-    respect (one change fewer, a room larger by a hundredth of the one asked for) has none."""
+    """A question that asks for less and has an answer.
+
+    Attributes:
+        given_up: What it does not ask for.
+        words: The same as a clause after "if".
+        region: Its answer.
+        least: It is proven that asking for a little more in the same respect (one change fewer, a room larger by a hundredth
+            of the one asked for) has none.
+
+    Examples:
+        >>> none.why_not().nearest[0].words
+        'it were not asked that salary lies between 0 and 2,500'
+    """
 
     given_up: tuple[Part, ...]
     words: str  # as a clause after "if"
@@ -31,6 +42,7 @@ class Nearest:
 
     @property
     def distance(self) -> float:
+        """Of its answer."""
         return self.region.distance
 
     def __repr__(self) -> str:
@@ -39,12 +51,24 @@ class Nearest:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class WhyNot:
-    """``blocking``: these parts of the question, alone and with everything else given up, rule out every region: proven.
+    """What rules out a region that is proven not to exist, and the nearest questions that have an answer.
 
-    ``needed[i]``: proven that the others do not, once ``blocking[i]`` is given up. ``minimal``: proven that no proper
-    subset of them does. ``nowhere``: nothing that was asked is to blame, for the model gives the wanted outcome to no
-    input at all; then ``blocking`` is empty. ``nearest``: questions that ask for less and have an answer, closest first;
-    if they give up one part each, no other part would do alone, unless ``complete`` is False: then time ran out.
+    Attributes:
+        answer: The question without an answer.
+        blocking: These parts of the question, alone and with everything else given up, rule out every region: proven.
+        needed: For each of them: proven that the others do not, once it is given up.
+        minimal: Proven that no proper subset of them does.
+        nowhere: Nothing that was asked is to blame, for the model gives the wanted outcome to no input at all; then
+            ``blocking`` is empty.
+        nearest: Questions that ask for less and have an answer, closest first; if they give up one part each, no other part
+            would do alone.
+        complete: False: time ran out, and other parts may do as well.
+        questions: How many were asked for this.
+        seconds: That it took.
+
+    Examples:
+        >>> none.why_not().minimal
+        True
     """
 
     answer: NoRegion
@@ -71,7 +95,11 @@ class WhyNot:
         return pd.DataFrame(rows, columns=["kind", "name", "words", "needed"])
 
     def sentence(self) -> str:
-        """What rules it out and what would have an answer, in plain words."""
+        """What rules it out and what would have an answer, in plain words.
+
+        Returns:
+            Several lines.
+        """
         from elbowroom.present.why_not import why_not_sentence
 
         return visible(why_not_sentence(self))
@@ -91,7 +119,17 @@ class WhyNot:
         return why_not_fragment(self)
 
     def to_html(self, path: str | Path | None = None, *, case: str = "", date: Day = None, model: str = "") -> str:
-        """The page of the question without an answer, with what rules it out; written to ``path`` if given."""
+        """The page of the question without an answer, with what rules it out.
+
+        Args:
+            path: Where it is written, if given.
+            case: A number or name of the case, for its head.
+            date: For its head; None: today.
+            model: What its head calls the model.
+
+        Returns:
+            The page.
+        """
         from elbowroom.present.report import no_region_page
 
         text = no_region_page(self.answer, self, case=case, date=date, model=model)

@@ -20,7 +20,19 @@ OPEN_FROM: Final = 2.0**20  # in units of the scale: an interval that reaches so
 
 
 class End(Enum):
-    """Why an interval ends where it does; the value is what a user may read."""
+    """Why an interval ends where it does; the value is what a user may read.
+
+    Attributes:
+        MAXIMAL: One step further the class changes, or depends on rounding.
+        BOUND: The bound of the feature.
+        FIXED: The feature does not move.
+        OPEN: No end was found.
+        UNPROVED: Not proven to be the last.
+
+    Examples:
+        >>> [side.end.name for side in explainer.widen(region).highs]
+        ['BOUND', 'MAXIMAL', 'BOUND']
+    """
 
     MAXIMAL = "one step further the class changes, or depends on rounding"
     BOUND = "the bound of the feature"
@@ -47,12 +59,22 @@ class Side:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Widening:
-    """``region`` is the certified wide box around the same centre; ``lows`` and ``highs`` say how each side ends.
+    """The widest certified box around a centre, and how each of its ends was settled.
 
     A side is maximal given all other sides: moving its end alone to the next float (or whole number) lets a point in that
-    has another class, or that is too close to a tie for a proof. Several sides together
-    may still be traded against each other; ``order`` of `Explainer.widen` does. The ends are those of ``region.body``; the
-    room of ``region`` states them as widths, which may fall short of an end by less than the next larger width.
+    has another class, or that is too close to a tie for a proof. Several sides together may still be traded against each
+    other; ``order`` of `Explainer.widen` does.
+
+    Attributes:
+        region: The wide region. The ends are those of ``region.body``; the room of ``region`` states them as widths, which
+            may fall short of an end by less than the next larger width.
+        lows: How each lower side ends, by inner column.
+        highs: How each upper side ends, by inner column.
+        seconds: That it took.
+
+    Examples:
+        >>> explainer.widen(region).table.loc[0, "low_end"]
+        'one step further the class changes, or depends on rounding'
     """
 
     region: Region
@@ -83,11 +105,19 @@ class Widening:
         return frame
 
     def sentence(self) -> str:
-        """The wide region in plain words, and which of its ends are not proven to be the last."""
+        """The wide region in plain words, and which of its ends are not proven to be the last.
+
+        Returns:
+            One text.
+        """
         return f"{self.region.sentence()} {self.proof()}"
 
     def proof(self) -> str:
-        """Which ends are proven to be the last ones possible, in words."""
+        """Which ends are proven to be the last ones possible, in words.
+
+        Returns:
+            One sentence.
+        """
         doubtful = [
             f"{what} {named(name)}"
             for name, low, high in zip(self.region.space.names, self.lows, self.highs, strict=True)
@@ -108,8 +138,17 @@ class Widening:
         return f"<Widening: {maximal} of {2 * len(self.lows)} ends maximal, {self.seconds:.2g} s>"
 
     def to_html(self, path: str | Path | None = None, *, case: str = "", date: Day = None, model: str = "") -> str:
-        """The page of the wide region, which also knows points of another outcome beyond its ends; written to ``path`` if
-        given."""
+        """The page of the wide region, which also knows points of another outcome beyond its ends.
+
+        Args:
+            path: Where it is written, if given.
+            case: A number or name of the case, for its head.
+            date: For its head; None: today.
+            model: What its head calls the model.
+
+        Returns:
+            The page.
+        """
         return self.region.to_html(path, widening=self, case=case, date=date, model=model)
 
     def _repr_html_(self) -> str:
@@ -119,5 +158,13 @@ class Widening:
         return f"{self.region._repr_html_()}<p>{escape(visible(self.proof()))}</p>"
 
     def to_json(self, path: str | Path | None = None, *, timings: bool = True) -> str:
-        """The wide region with its certificate, as `Region.to_json` writes it; `Region.from_json` reads it."""
+        """The wide region with its certificate, as `Region.to_json` writes it; `Region.from_json` reads it.
+
+        Args:
+            path: Where it is written, if given.
+            timings: Whether seconds and the steps of the trace are kept.
+
+        Returns:
+            The text.
+        """
         return self.region.to_json(path, timings=timings)

@@ -191,7 +191,7 @@ def test_a_menu_is_a_sequence_with_words_a_table_and_a_picture() -> None:
     assert isinstance(table, pd.DataFrame) and table["changes"].is_monotonic_increasing
     assert "With " in str(menu) and "the closest of all" in str(menu)
     assert "<li>" in menu._repr_html_()
-    axes = menu.plot()
+    axes = menu.plot().ax
     assert axes.get_xlabel() == "features that change"
     one = explainer.menu(row, Box(0.05), most=1)
     assert one.closest.distance == menu.closest.distance and len(one.limited) <= 1

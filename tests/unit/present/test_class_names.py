@@ -47,7 +47,7 @@ def test_said_everywhere(explainer: Explainer) -> None:
         str(region),
         region.to_html(),
         region._repr_html_().replace("&#39;", "'"),
-        region.plot().get_title(loc="left"),
+        region.plot().ax.get_title(loc="left"),
     ):
         assert "malignant" in text and "benign" in text
     assert region.target.label == 1 and region.predicted == 0  # names are words; the answer is about classes

@@ -55,10 +55,13 @@ def test_cells_of_trees_are_exact(data) -> None:
     rows[["a", "b"]] = points
     assert [plane.at(*point) for point in points] == list(model.predict(rows.astype(float)))
     display = region.map("a", "b")
-    ax = display.plot()
+    png = display._repr_png_()
+    assert png is not None and png.startswith(b"\x89PNG") and display.ax is None
+    ax = display.plot().ax
     assert display.ax is ax and "Exact" in display.note
     assert {"'yes'", "now", "certified region"} <= {text.get_text() for text in ax.get_legend().get_texts()}
-    assert display._repr_png_().startswith(b"\x89PNG") and display.ax is ax
+    assert display._repr_png_() is None, "a notebook shows the figure already"
+    assert display.figure is ax.figure
 
 
 def test_other_models_are_on_a_grid_and_say_so(data) -> None:
@@ -68,7 +71,7 @@ def test_other_models_are_on_a_grid_and_say_so(data) -> None:
     attack(explainer.predict, region.body, True)
     display = explainer.map(Region.from_json(region.to_json()), "b", "c")
     assert not display.exact and "On a grid of 161 x 161 points" in display.note
-    assert display.plot().get_xlabel() == "b"
+    assert display.plot().ax.get_xlabel() == "b"
 
 
 @pytest.mark.parametrize("room", [Box(0.02), Ball(0.05), Diamond(0.05)])

@@ -56,7 +56,7 @@ def _close_figures():
 
 def test_plot_has_one_row_per_changed_feature() -> None:
     region = make_region()
-    ax = region.plot()
+    ax = region.plot().ax
     assert [label.get_text() for label in ax.get_yticklabels()] == [
         "salary (DM)",
         "duration (months)",
@@ -72,7 +72,7 @@ def test_plot_has_one_row_per_changed_feature() -> None:
 
 def test_round_regions_are_not_drawn_as_boxes() -> None:
     region = make_region(room=Ball(0.02))
-    words = " ".join(texts_of(region.plot()).split())
+    words = " ".join(texts_of(region.plot().ax).split())
     assert "Inside the ball (blue: its extent)" in words and "Anywhere" not in words and "share one ball" in words
     assert "Alone anywhere in" in region.to_html() and "share one ball" in region._repr_html_()
 
@@ -81,7 +81,7 @@ def test_plot_draws_on_a_given_axes() -> None:
     import matplotlib.pyplot as plt
 
     _, ax = plt.subplots()
-    assert make_region().plot(ax) is ax
+    assert make_region().plot(ax).ax is ax
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_plot_draws_on_a_given_axes() -> None:
     ],
 )
 def test_odd_regions_can_be_drawn(region) -> None:
-    ax = region.plot()
+    ax = region.plot().ax
     ax.figure.canvas.draw()
     for patch in ax.patches:
         assert np.isfinite([patch.get_x(), patch.get_width()]).all()

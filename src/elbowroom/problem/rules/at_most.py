@@ -17,7 +17,15 @@ from elbowroom.problem.space import Space
 
 @dataclass(frozen=True)
 class AtMost(Rule):
-    """At most ``changes`` features (a one-hot group counts once) may differ from the factual."""
+    """At most so many features differ from the factual.
+
+    Args:
+        changes: How many; a one-hot group counts once.
+
+    Examples:
+        >>> AtMost(2).words
+        'at most two features change'
+    """
 
     changes: int
 

@@ -16,7 +16,15 @@ class Rule(ABC):
 
     @abstractmethod
     def lower(self, space: Space, factual: Floats) -> Conditions:
-        """The conditions that it comes down to; raises `InputError` if it does not fit the space."""
+        """The conditions that it comes down to; raises `InputError` if it does not fit the space.
+
+        Args:
+            space: What the columns mean.
+            factual: The row of the question, as inner floats.
+
+        Returns:
+            Rows, limits on changes, domains of single columns, clauses.
+        """
 
     @property
     @abstractmethod
@@ -25,12 +33,23 @@ class Rule(ABC):
 
     @abstractmethod
     def fields(self) -> dict[str, Any]:
-        """What a file keeps of it."""
+        """What a file keeps of it.
+
+        Returns:
+            Plain values, from which `read` makes the rule again.
+        """
 
     @classmethod
     @abstractmethod
     def read(cls, entry: Reader) -> Self:
-        """The rule with these `fields`."""
+        """The rule with these `fields`.
+
+        Args:
+            entry: Where the file is read.
+
+        Returns:
+            An equal rule.
+        """
 
     @property
     def source(self) -> str:

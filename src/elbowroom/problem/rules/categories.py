@@ -33,9 +33,16 @@ from elbowroom.visible import listed
 
 @dataclass(frozen=True)
 class Transitions(Rule):
-    """A category changes only as listed: ``Transitions("status", {"single": ["married"], "married": ["divorced"]})``.
+    """A category changes only as listed. It may always stay as it is; a category that is no key stays.
 
-    It may always stay as it is; a category that is no key stays.
+    Args:
+        column: A column of categories.
+        allowed: What each may become: ``{"single": ["married"], "married": ["divorced"]}``.
+        everywhere: At every point of the room instead of at its centre alone.
+
+    Examples:
+        >>> Transitions("status", {"single": ["married"], "married": ["divorced"]}).words
+        "status changes only from 'single' to 'married', from 'married' to 'divorced'"
     """
 
     column: str
@@ -89,7 +96,18 @@ class Transitions(Rule):
 
 @dataclass(frozen=True)
 class Ordered(Rule):
-    """A grade never falls (or never rises): ``Ordered("education", ["school", "college", "university"], never="down")``."""
+    """A grade never falls (or never rises).
+
+    Args:
+        column: A column of categories.
+        categories: In order, the lowest first: ``["school", "college", "university"]``.
+        never: "down" or "up".
+        everywhere: At every point of the room instead of at its centre alone.
+
+    Examples:
+        >>> Ordered("education", ["school", "college", "university"], never="down").words
+        "education never goes down in the order 'school', 'college', 'university'"
+    """
 
     column: str
     categories: Sequence[Value]  # from low to high

@@ -24,7 +24,17 @@ from elbowroom.problem.space import Space
 
 @dataclass(frozen=True)
 class Implies(Rule):
-    """If all of ``condition`` holds, so does all of ``consequence``: ``Implies({"purpose": "car"}, {"term": (12, None)})``."""
+    """If all of one thing holds, so does all of another.
+
+    Args:
+        condition: By column, as in `Allowed`: ``{"purpose": "car"}``.
+        consequence: What then has to hold: ``{"term": (12, None)}``.
+        everywhere: At every point of the room instead of at its centre alone.
+
+    Examples:
+        >>> Implies({"salary": (4000, None)}, {"age": (40, None)}).words
+        'if salary is at least 4,000, then age is at least 40'
+    """
 
     condition: Mapping[str, Any] | tuple[Term, ...]
     consequence: Mapping[str, Any] | tuple[Term, ...]
@@ -66,7 +76,16 @@ class Implies(Rule):
 
 @dataclass(frozen=True)
 class Forbidden(Rule):
-    """Not all of this at once: ``Forbidden({"housing": "owner", "savings": (None, 100)})``."""
+    """Not all of this at once.
+
+    Args:
+        combination: By column, as in `Allowed`: ``{"housing": "owner", "savings": (None, 100)}``.
+        everywhere: At every point of the room instead of at its centre alone.
+
+    Examples:
+        >>> Forbidden({"salary": (4000, None), "debt": (None, 0)}).words
+        'it is not the case that salary is at least 4,000 and debt is at most 0'
+    """
 
     combination: Mapping[str, Any] | tuple[Term, ...]
     everywhere: bool = False

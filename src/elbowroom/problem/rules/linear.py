@@ -21,7 +21,18 @@ from elbowroom.problem.space import Space
 
 @dataclass(frozen=True)
 class LinearRule(Rule):
-    """low <= sum over features of coefficient * value <= high, in raw units: for the centre, or for every point of the room."""
+    """low <= sum over features of coefficient * value <= high, in raw units: for the centre, or for every point of the room.
+
+    Args:
+        coefficients: By column; columns that are not named have the coefficient 0.
+        low: The least that the sum may be.
+        high: The most that the sum may be.
+        everywhere: At every point of the room instead of at its centre alone.
+
+    Examples:
+        >>> LinearRule({"debt": 1, "salary": -2}, high=0).words
+        'debt - 2 * salary is at most 0'
+    """
 
     coefficients: Mapping[str, float]
     low: float = -math.inf
@@ -46,7 +57,14 @@ class LinearRule(Rule):
             )
 
     def row(self, space: Space) -> Floats:
-        """The coefficients as an array over the columns of a space."""
+        """The coefficients as an array over the columns of a space.
+
+        Args:
+            space: What the columns mean.
+
+        Returns:
+            One number per inner column.
+        """
         row = np.zeros(len(space.names))
         for name, value in self.coefficients.items():
             if name not in space.position:

@@ -17,8 +17,16 @@ from elbowroom.problem.space import Space
 
 @dataclass(frozen=True)
 class NotAll(Rule):
-    """At least one of these features (columns, or one-hot groups by name) stays as it is: what tells an answer of
-    `Explainer.explain_diverse` from those before it."""
+    """At least one of these features stays as it is: what tells an answer of `Explainer.explain_diverse` from those before
+    it.
+
+    Args:
+        features: Columns, or one-hot groups by name.
+
+    Examples:
+        >>> NotAll(("salary", "debt")).words
+        'salary and debt do not all change'
+    """
 
     features: tuple[str, ...]
 

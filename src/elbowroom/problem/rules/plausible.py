@@ -40,12 +40,26 @@ class How(Enum):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Plausible(Rule):
-    """The answer looks like rows of ``X``: at its centre, or with ``everywhere`` at every point of the room.
+    """The answer looks like rows of a table: at its centre, or at every point of the room.
 
-    ``how="forest"``: an isolation forest does not call it an outlier. It is fitted on X (on its rows with the wanted outcome,
-    if ``y`` is given) so that it calls ``outliers`` of them outliers; or it is your own: ``Plausible(forest=mine)``.
-    ``how="leaves"``: every leaf of the model that is met holds at least ``least`` rows of X. ``how="hull"``: the numbers that
-    may change lie in the convex hull of those of the ``nearest`` rows with the wanted outcome (by ``y``, or by the model).
+    Args:
+        X: The table.
+        y: Its outcomes; then rows with the wanted outcome count.
+        how: "forest": an isolation forest does not call it an outlier. "leaves": every leaf of the model that is met holds at
+            least ``least`` rows of X. "hull": the numbers that may change lie in the convex hull of those of the
+            ``nearest`` rows with the wanted outcome (by ``y``, or by the model).
+        everywhere: At every point of the room instead of at its centre alone.
+        forest: Your own fitted isolation forest, in place of one that is fitted on X.
+        outliers: The share of rows of X that the fitted forest calls outliers.
+        trees: Of the fitted forest.
+        sample: Rows that each of its trees sees.
+        least: Rows in each leaf, for "leaves".
+        nearest: Rows that span the hull, for "hull".
+        seed: Of the fitted forest.
+
+    Examples:
+        >>> explainer.explain(row, room=Box({"salary": 100}), rules=[Plausible(X, how="leaves", least=2)]).status.name
+        'OPTIMAL'
     """
 
     X: object = None

@@ -20,7 +20,15 @@ from elbowroom.problem.space import Space
 
 @dataclass(frozen=True)
 class Together(Rule):
-    """Either all of these features change or none does: ``Together(["amount", "term"])``."""
+    """Either all of these features change or none does.
+
+    Args:
+        columns: Columns, or one-hot groups by name: ``["amount", "term"]``.
+
+    Examples:
+        >>> Together(["salary", "debt"]).words
+        'salary and debt change together or not at all'
+    """
 
     columns: Sequence[str]
 

@@ -30,7 +30,17 @@ from elbowroom.problem.space import Space
 
 @dataclass(frozen=True)
 class Allowed(Rule):
-    """Nothing but these values: ``Allowed({"term": [12, 24, 36], "purpose": ["car", "boat"], "age": (18, 65)})``."""
+    """Nothing but these values.
+
+    Args:
+        values: By column: a list of numbers or categories, or a pair of ends of which either may be None:
+            ``{"term": [12, 24, 36], "purpose": ["car", "boat"], "age": (18, 65)}``.
+        everywhere: At every point of the room instead of at its centre alone.
+
+    Examples:
+        >>> Allowed({"salary": (0, 2500)}).words
+        'salary lies between 0 and 2,500'
+    """
 
     values: Mapping[str, Any] | tuple[Term, ...]
     everywhere: bool = False
@@ -76,7 +86,16 @@ class Allowed(Rule):
 
 @dataclass(frozen=True)
 class Steps(Rule):
-    """A column that changes takes a multiple of its step: ``Steps({"amount": 100})``. It may stay as it is."""
+    """A column that changes takes a multiple of its step. It may stay as it is.
+
+    Args:
+        steps: By column: ``{"amount": 100}``.
+        everywhere: At every point of the room instead of at its centre alone.
+
+    Examples:
+        >>> print(explainer.explain(row, room=Box({"salary": 0}), rules=[Steps({"salary": 500})]).center["salary"])
+        3000.0
+    """
 
     steps: Mapping[str, float]
     everywhere: bool = False
@@ -108,7 +127,15 @@ class Steps(Rule):
 
 @dataclass(frozen=True)
 class LeastChange(Rule):
-    """A column that changes does so by at least this much: ``LeastChange({"income": 500})``."""
+    """A column that changes does so by at least this much.
+
+    Args:
+        least: By column, in raw units: ``{"income": 500}``.
+
+    Examples:
+        >>> print(explainer.explain(row, room=Box({"salary": 0}), rules=[LeastChange({"salary": 700})]).center["salary"])
+        2700.0
+    """
 
     least: Mapping[str, float]
 
