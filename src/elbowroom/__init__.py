@@ -37,6 +37,9 @@ _HOME = {
     "Transitions": "elbowroom.problem",
     "Plausible": "elbowroom.problem",
     "Region": "elbowroom.result",
+    "Attestation": "elbowroom.result",
+    "sign_file": "elbowroom.signature",
+    "verify_file": "elbowroom.signature",
     "NoRegion": "elbowroom.result",
     "Status": "elbowroom.result",
     "Step": "elbowroom.result",
@@ -118,6 +121,7 @@ if TYPE_CHECKING:
         Transitions,
     )
     from elbowroom.result import (
+        Attestation,
         Breakpoint,
         Certificate,
         Counterexample,
@@ -136,10 +140,12 @@ if TYPE_CHECKING:
         WhyNot,
         Widening,
     )
+    from elbowroom.signature import sign_file, verify_file
 
 __all__ = [
     "Allowed",
     "AtMost",
+    "Attestation",
     "Audit",
     "Ball",
     "BatchDisplay",
@@ -199,6 +205,8 @@ __all__ = [
     "__version__",
     "chance",
     "read_model",
+    "sign_file",
+    "verify_file",
 ]
 
 

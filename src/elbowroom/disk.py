@@ -124,7 +124,7 @@ def write_whole(path: str | Path, content: str | bytes) -> None:
     permissions of an existing file are kept."""
     if not isinstance(path, (str, Path)):
         raise InputError(f"cannot write to {path!r}: give the path of a file, for example 'answer.json'")
-    data = _encoded(content, path)
+    data = encoded(content, path)
     try:
         target = Path(os.path.realpath(path))
         why = why_unwritable(target)
@@ -161,7 +161,8 @@ def why_unwritable(target: Path) -> str | None:
     return None if kind is None else f"it is {kind}; give the name of a regular file"
 
 
-def _encoded(content: str | bytes, path: str | Path) -> bytes:
+def encoded(content: str | bytes, path: str | Path) -> bytes:
+    """The bytes of a file with this content."""
     if isinstance(content, bytes):
         return content
     try:

@@ -73,6 +73,8 @@ class Validator:
                 return not is_number(value) or value > wanted
             case "exclusiveMaximum":
                 return not is_number(value) or value < wanted
+            case "maxLength":
+                return not isinstance(value, str) or len(value) <= wanted
             case "pattern":
                 return not isinstance(value, str) or re.search(wanted, value) is not None
             case "items":

@@ -31,12 +31,20 @@ def check(
     time_limit: TimeLimit = 60.0,
     trust_pickle: TrustPickle = False,
     as_json: AsJson = False,
+    verify: Annotated[
+        Path | None,
+        typer.Option(
+            "--verify",
+            metavar="PUBLICKEY",
+            help="Also verify the signature beside the file (an Ed25519 public key as PEM).",
+        ),
+    ] = None,
     no_cache: Annotated[
         bool,
         typer.Option("--no-cache", help="Judge without compiled code: slower, but nothing kept on disk is run."),
     ] = False,
 ) -> None:
-    """Prove a saved region, or every answer of a store, again, from scratch. Exit 0: it holds; 5: it does not (refuted, or another model); 4: undecided;
+    """Prove a saved region, or every answer of a store, again, from scratch. Exit 0: it holds; 5: it does not (refuted, another model, or signed by nobody with that key); 4: undecided;
     6: the file has no region, and only a new search could prove that."""
     if no_cache:
         from elbowroom.kernels.plain import without_compiled_code
@@ -48,6 +56,8 @@ def check(
     if model is None or store is not None:
         if as_json:
             raise InputError("--json tells about a single answer; leave it out with --store")
+        if verify is not None:
+            raise InputError("--verify is about the file of a single answer; leave it out with --store")
         from elbowroom.present.checking_store import check_every_answer
 
         assert store is not None
@@ -56,7 +66,7 @@ def check(
         raise typer.Exit(code)
     from elbowroom.present.checking import check_region
 
-    report = check_region(region, model, trust_pickle, any_model, time_limit)
+    report = check_region(region, model, trust_pickle, any_model, time_limit, verify)
     if as_json:
         shown.json(report.as_json())
     else:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import assert_never
 
+from elbowroom.disk import read_whole
 from elbowroom.errors import InputError
 from elbowroom.explainer import Explainer
 from elbowroom.kernels.kernel import PLAIN
@@ -31,8 +32,9 @@ from elbowroom.present.unchecked import unchecked
 from elbowroom.problem.class_names import ClassNames
 from elbowroom.result import Certificate, Counterexample, Inadmissible, NoRegion, Region, Undecided, Verdict
 from elbowroom.result.own_words import with_missing
-from elbowroom.result.schema import read_answer
+from elbowroom.result.schema import MOST_BYTES, answer_of, read_answer
 from elbowroom.result.status import NEAR_TIE
+from elbowroom.signature import verify
 from elbowroom.version import __version__
 from elbowroom.visible import named
 
@@ -41,13 +43,29 @@ ROUNDING = 1e-9  # relative: a margin that another machine computed may differ b
 
 
 def check_region(
-    region_path: Path, model_path: Path, trust_pickle: bool, any_model: bool = False, time_limit: float = 60.0
+    region_path: Path,
+    model_path: Path,
+    trust_pickle: bool,
+    any_model: bool = False,
+    time_limit: float = 60.0,
+    key: Path | None = None,
 ) -> Report:
     """Read both files and judge. A file that was changed or contradicts itself raises `InputError`; an untrue claim is a
-    finding."""
-    answer = read_answer(region_path)
+    finding. With a public ``key`` the signature is verified first: a file that the holder of the key did not sign is not
+    looked at any further."""
+    signed = None
+    if key is None:
+        answer = read_answer(region_path)
+    else:
+        content = read_whole(region_path, MOST_BYTES)
+        signed = verify(content, region_path, key)
+        if signed is None:
+            text = "the signature is not one of this file by the holder of that key: the file was changed, or signed by somebody else"
+            return Report((Finding(False, text),), Outcome.REFUTED, "Not signed: nothing else was looked at.")
+        answer = answer_of(content, region_path)
     model, digest = load_model_file(model_path, trust_pickle)
-    return check_answer(answer, Explainer(model, answer.space), digest, model_path, any_model, time_limit)
+    explainer = Explainer(model, answer.space)
+    return check_answer(answer, explainer, digest, model_path, any_model, time_limit, signed)
 
 
 def check_answer(
@@ -57,8 +75,9 @@ def check_answer(
     model_path: Path,
     any_model: bool = False,
     time_limit: float = 60.0,
+    signed: str | None = None,
 ) -> Report:
-    """The same for an answer and a model that were read already."""
+    """The same for an answer and a model that were read already, and the key, by its SHA-256, that the file is signed with."""
     if explainer.space.names != answer.space.names or not same_categories(answer, explainer):
         raise InputError(
             f"{model_path}: the model has other columns or categories than the region; it was made for another model"
@@ -66,10 +85,13 @@ def check_answer(
     ClassNames.of(list(answer.labels.pairs), explainer.model.info)  # names of other classes are refused
     explainer = explainer.for_missing(answer.missing)
     findings = [Finding(True, "the file was not changed by accident: seal, checksum and bounds fit each other")]
+    if signed is not None:
+        text = "the file is signed, as it is, by the holder of the public key with the SHA-256"
+        findings.insert(0, Finding(True, f"{text} {signed}"))
     model_found = same_model(answer, explainer, any_model)
     findings += [model_found, *same_file(answer, digest)]
     if isinstance(answer, NoRegion):
-        return report_none(answer, explainer, findings, time_limit)
+        return report_none(answer, explainer, findings, time_limit, signed=signed is not None)
     is_it = is_asked(answer, explainer)
     findings += [*derived(answer, explainer, is_it), *_room(answer, explainer)]
     verdict = explainer.certify(answer, time_limit=time_limit)
@@ -85,7 +107,7 @@ def check_answer(
     if PLAIN:
         text = "judged without compiled code: kernels ran as plain Python, and no kernel cache was read"
         findings.append(Finding(True, text, remark=True))
-    findings += unchecked(answer, explainer.model)
+    findings += unchecked(answer, explainer.model, signed=signed is not None)
     return _report(answer, explainer, findings, model_found, verdict)
 
 

@@ -18,12 +18,14 @@ from elbowroom.result import Certificate, NoRegion, Status, Undecided
 FIELDS = ("status", "lower_bound", "reason", "origin.tolerance")
 
 
-def report_none(answer: NoRegion, explainer: Explainer, findings: list[Finding], time_limit: float) -> Report:
+def report_none(
+    answer: NoRegion, explainer: Explainer, findings: list[Finding], time_limit: float, *, signed: bool
+) -> Report:
     """Everything but the claim itself, unless that needs no search."""
     if claimed_fingerprint(answer) is not None:
         findings = [*findings, *derived(answer, explainer, is_asked(answer, explainer))]
     claim = _claim(answer, explainer, time_limit)
-    findings = [*findings, claim, *unchecked(answer, explainer.model)]
+    findings = [*findings, claim, *unchecked(answer, explainer.model, signed=signed)]
     decided = decide(findings)
     if decided is Outcome.VALID and claim.remark:
         decided = Outcome.NOT_CHECKED

@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from elbowroom.errors import InputError
-from elbowroom.present import cli_batch, screen, sink
+from elbowroom.present import attesting, cli_batch, screen, sink
 from elbowroom.present.check_command import check
 from elbowroom.present.endings import Exit
 from elbowroom.present.guard import code_of, guarded
@@ -23,6 +23,7 @@ from elbowroom.present.options import (
     AsJson,
     Bounds,
     BoundsName,
+    CaseId,
     Categories,
     Closest,
     DataFile,
@@ -47,6 +48,7 @@ from elbowroom.present.options import (
     Probability,
     ProofFile,
     ProofModel,
+    Purpose,
     Quiet,
     Radii,
     Reference,
@@ -57,6 +59,7 @@ from elbowroom.present.options import (
     ScaleName,
     Seed,
     SeveralRows,
+    SignKey,
     SpaceFile,
     TimeLimit,
     TrustPickle,
@@ -148,6 +151,9 @@ def explain(
     output: Annotated[Path | None, typer.Option("--output", help="Write the answer as JSON, for check.")] = None,
     proof: ProofFile = None,
     proof_model: ProofModel = None,
+    case: CaseId = "",
+    purpose: Purpose = "",
+    sign: SignKey = None,
     quiet: Quiet = False,
     large_table: LargeTable = False,
     reference: Reference = None,
@@ -157,7 +163,9 @@ def explain(
 ) -> None:
     """The closest region in which the model predicts another class, or wanted values; for several rows with --rows."""
     as_json = as_json or flat
-    cli_batch.check_rows(row, rows, single=widen or prefer_few is not None or proof is not None or flat)
+    cli_batch.check_rows(
+        row, rows, single=widen or prefer_few is not None or proof is not None or flat or bool(case or purpose or sign)
+    )
     if row is None:
         cli_batch.batch(
             model, data, rows or "", target, probability, value_at_least, value_at_most, radius, room, categories, on, distance,
@@ -168,7 +176,9 @@ def explain(
         return
     wanted_files = {"--output": (output, Kind.REGION), "--html": (html, Kind.PAGE), "--proof": (proof, Kind.PROOF)}
     wanted_files["--proof-model"] = (proof_model, Kind.MODEL_FILE)
-    files = outputs(wanted_files, {"MODEL": model, "DATA": data, "--reference": reference}, force)
+    signer = None if sign is None else attesting.Signer(sign)
+    wanted_files = wanted_files if sign is None else attesting.with_signatures(wanted_files)
+    files = outputs(wanted_files, {"MODEL": model, "DATA": data, "--reference": reference, "--sign": sign}, force)
     from elbowroom.present import questions
     from elbowroom.present.category_options import with_categories
     from elbowroom.present.progress import SearchProgress
@@ -188,8 +198,9 @@ def explain(
             question.row, room=with_categories(space_room, categories or [], question.explainer.space), target=wanted, distance=distance.value, rules=questions.parse_rules(at_most, rule, question.explainer.space),
             time_limit=time_limit, method=method, seed=seed, on_progress=progress, prefer_few=prefer_few, proof=proof is not None,
         )  # fmt: skip
+    filed = attesting.attested(question.of_file(answer), case, purpose, model.name, signed=sign is not None)
     deliver(
-        question.explainer, question.of_file(answer), files, time_limit, widen=widen, as_json=as_json, flat=flat, quiet=quiet, with_why=why_not, model=model.name,
+        question.explainer, filed, files, time_limit, widen=widen, as_json=as_json, flat=flat, quiet=quiet, with_why=why_not, model=model.name, signer=signer,
     )  # fmt: skip
     raise typer.Exit(code_of(answer))
 

@@ -140,6 +140,12 @@ ProofModel = Annotated[
     Path | None,
     typer.Option("--proof-model", metavar="FILE", help="Write the model file that proofs are about (JSON, no pickle)."),
 ]
+CaseId = Annotated[str, typer.Option("--case", help="Number or name of the case, kept in the answer's file.")]
+Purpose = Annotated[str, typer.Option("--purpose", help="What the answer is made for, kept in its file.")]
+SignKey = Annotated[
+    Path | None,
+    typer.Option("--sign", metavar="KEY", help="Sign every file that is written: an Ed25519 private key as PEM."),
+]
 OnColumns = Annotated[
     OnName, typer.Option("--on", help="Room in all features, in those that change, or in those that stay (boxes only).")
 ]

@@ -15,8 +15,9 @@ from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from elbowroom.disk import read_ends, why_unwritable, write_whole
+from elbowroom.disk import encoded, read_ends, why_unwritable, write_whole
 from elbowroom.errors import InputError
+from elbowroom.signature import SIZE
 
 if TYPE_CHECKING:
     from elbowroom.present.screen import Screen
@@ -36,6 +37,7 @@ class Kind(Enum):
     TABLE = "a table of answers written by elbowroom"
     PROOF = "a proof written by elbowroom"
     MODEL_FILE = "a model file written by elbowroom"
+    SIGNATURE = "a signature"
 
     def is_own(self, head: bytes, tail: bytes) -> bool:
         """Is a file with this beginning and this end an earlier one of the same kind? Models carry no mark."""
@@ -55,6 +57,8 @@ class Kind(Enum):
                 return head.startswith(b'{"format":"elbowroom proof"')
             case Kind.MODEL_FILE:
                 return head.startswith(b'{"format":"elbowroom model"')
+            case Kind.SIGNATURE:
+                return len(head) == SIZE
             case Kind.MODEL:
                 return False
 
@@ -68,6 +72,7 @@ class Output:
     kind: Kind
     force: bool
     written: bool = field(default=False, init=False)
+    content: bytes = field(default=b"", init=False)  # what was written, for its signature
 
     def check(self) -> None:
         """Raise unless the file may be written."""
@@ -80,7 +85,8 @@ class Output:
 
     def write(self, content: str | bytes) -> None:
         self.check()
-        write_whole(self.path, content)
+        self.content = encoded(content, self.path)
+        write_whole(self.path, self.content)
         self.written = True
 
     def _why_kept(self) -> str | None:

@@ -35,6 +35,8 @@ from elbowroom.present.text import (
 from elbowroom.present.why_not import instead_of, reasons_of
 from elbowroom.problem.on import On
 from elbowroom.problem.rooms import Ball, Box, Diamond, Room
+from elbowroom.result.attestation import MOST_CHARACTERS, Attestation
+from elbowroom.result.attested import checksum_of
 from elbowroom.result.menu import Menu
 from elbowroom.result.no_region import NoRegion
 from elbowroom.result.origin import Day
@@ -67,7 +69,7 @@ def page(
         title=f"Region: the model {outcome(region.target, region.labels)}",
         panels=panels,
         chosen=chosen,
-        **about_page(case, date, model),
+        **about_page(case, date, model, region.attestation),
     )  # fmt: skip
 
 
@@ -143,6 +145,7 @@ def region_panel(region: Region, widening: Widening | None = None, model: str = 
         "round_note": round_note(account),
         "closeness": _closeness(account),
         "certificate": _certificate(region),
+        "attested": _attested(region),
         "data": data_block(page_data(account, controls, widening)),
         **_checking(region, "region.json", model),
     }
@@ -152,6 +155,7 @@ def no_region_panel(answer: NoRegion, model: str = "") -> dict[str, Any]:
     return {
         "sentence": no_region_sentence(answer),
         "status": _upper(status_text(answer)),
+        "attested": _attested(answer),
         **_checking(answer, "no-region.json", model),
     }
 
@@ -170,11 +174,19 @@ def _checking(answer: Region | NoRegion, file: str, model: str) -> dict[str, Any
     }
 
 
-def about_page(case: str, date: Day, model: str) -> dict[str, Any]:
-    """What stands at the head and the foot of every page: whose case it is, when and with what it was made."""
+def about_page(case: str, date: Day, model: str, said: Attestation | None = None) -> dict[str, Any]:
+    """What stands at the head and the foot of every page: whose case it is, when and with what it was made. Of an attested
+    answer it is what the answer's file says, and nothing else."""
     for name, value in (("case", case), ("model", model)):
         if not isinstance(value, str):
             raise InputError(f"{name}={value!r}: give a text, for example {name}={str(value)!r}")
+    if said is not None:
+        for name, value, stated in (("case", case, said.case), ("model", model, said.model)):
+            if value and value != stated:
+                raise InputError(f"{name}={value!r}: the answer is attested with {stated!r}; leave {name} out")
+        if date is not None:
+            raise InputError("date: the answer is attested, and says when it was made; leave date out")
+        case, date, model = said.case, said.time.isoformat(), said.model
     if date is None:
         date = datetime.date.today()
     elif not isinstance(date, (str, datetime.date)):
@@ -217,6 +229,14 @@ def _origin(answer: Region | NoRegion) -> list[tuple[str, str]]:
     if origin.model_file is not None:
         rows.append(("Model file", f"SHA-256 {origin.model_file}"))
     return rows
+
+
+def _attested(answer: Region | NoRegion) -> list[tuple[str, str]]:
+    """What somebody says about the answer, and the checksum under which all of it stands."""
+    if answer.attestation is None:
+        return []
+    said = [(name, named(text, MOST_CHARACTERS)) for name, text in answer.attestation.entries]
+    return [*said, ("Checksum", checksum_of(answer))]
 
 
 def _certificate(region: Region) -> list[tuple[str, str]]:
@@ -308,7 +328,7 @@ def no_region_page(
         blocking=[] if why is None else [_upper(visible(part.words)) for part in why.blocking],
         instead="" if why is None else instead_of(why),
         nearest=[] if why is None else [(_upper(visible(f"if {near.words}")), near) for near in why.nearest],
-        **about_page(case, date, model),
+        **about_page(case, date, model, answer.attestation),
     )  # fmt: skip
 
 

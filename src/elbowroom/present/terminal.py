@@ -6,12 +6,14 @@ from collections.abc import Mapping
 
 from elbowroom.explainer import Explainer
 from elbowroom.present.account import account_of
+from elbowroom.present.attesting import sign_written
 from elbowroom.present.few import few_line
 from elbowroom.present.flat import flat_json
 from elbowroom.present.outputs import Output, tell_written
 from elbowroom.present.proofs import deliver_proof
 from elbowroom.present.screen import Column, Screen, Styled, stderr, stdout
 from elbowroom.present.text import (
+    attestation_line,
     certificate_line,
     measured,
     round_note,
@@ -24,6 +26,7 @@ from elbowroom.result.no_region import NoRegion
 from elbowroom.result.region import Region
 from elbowroom.result.status import Status
 from elbowroom.result.why_not import WhyNot
+from elbowroom.signature import Signer
 
 
 def show_answer(screen: Screen, answer: Region | NoRegion, quiet: bool = False) -> None:
@@ -54,6 +57,8 @@ def show_answer(screen: Screen, answer: Region | NoRegion, quiet: bool = False) 
         screen.line(rounded)
     screen.line(measured(account), style="dim")
     screen.line(certificate_line(answer), style="dim")
+    if attested := attestation_line(answer):
+        screen.line(attested, style="dim")
 
 
 def show_why_not(screen: Screen, answer: Region | NoRegion, time_limit: float) -> WhyNot | None:
@@ -88,6 +93,7 @@ def deliver(
     quiet: bool,
     with_why: bool,
     model: str = "",
+    signer: Signer | None = None,
 ) -> None:
     """Show the answer, widened if that was asked for, with what rules a region out, and write the files."""
     screen = stdout()
@@ -106,4 +112,6 @@ def deliver(
         page = (why or widening or shown).to_html(model=model)
         files["--html"].write(page)
     deliver_proof(stderr(), explainer, answer, files)
+    if signer is not None:
+        sign_written(signer, files)
     tell_written(screen, files, quiet or as_json)

@@ -110,6 +110,13 @@ def certificate_line(region: Region) -> str:
     )
 
 
+def attestation_line(answer: Region | NoRegion) -> str:
+    """What whoever filed it says about it; empty where nothing is said."""
+    if answer.attestation is None:
+        return ""
+    return f"Attested: {'; '.join(f'{name.lower()} {named(text)}' for name, text in answer.attestation.entries)}."
+
+
 def round_note(account: Account) -> str:
     if not account.is_round:
         return ""
@@ -178,6 +185,7 @@ def full_text(region: Region) -> str:
         parts.append(round_note(account))
     few = few_line(region) if region.few is not None else ""
     lines = [status_line(region), few, rounding_line(account), measured(account), certificate_line(region)]
+    lines.append(attestation_line(region))
     return "\n".join([*parts, *filter(None, lines)])
 
 
@@ -224,4 +232,5 @@ def no_region_sentence(answer: NoRegion) -> str:
 
 
 def no_region_text(answer: NoRegion) -> str:
-    return f"{no_region_sentence(answer)}\nMethod {named(answer.method)}, {answer.seconds:.2g} s."
+    lines = [no_region_sentence(answer), f"Method {named(answer.method)}, {answer.seconds:.2g} s."]
+    return "\n".join(filter(None, [*lines, attestation_line(answer)]))

@@ -10,7 +10,7 @@ from elbowroom.present.few import few_text
 from elbowroom.present.findings import Finding, not_checked
 from elbowroom.present.numbers import below, percent_up
 from elbowroom.present.outcomes import quoted
-from elbowroom.present.text import among, within
+from elbowroom.present.text import among, attestation_line, within
 from elbowroom.problem.rules import InForest, InHull, OnLeaves
 from elbowroom.result import NoRegion, Region, Status
 
@@ -56,7 +56,7 @@ SEARCH = (
 )
 
 
-def unchecked(answer: Region | NoRegion, model: Model) -> list[Finding]:
+def unchecked(answer: Region | NoRegion, model: Model, *, signed: bool = False) -> list[Finding]:
     """The remarks that stand under every report."""
     found = [_closeness(answer)] if isinstance(answer, Region) else []
     found.append(
@@ -87,8 +87,16 @@ def unchecked(answer: Region | NoRegion, model: Model) -> list[Finding]:
             )
         )  # fmt: skip
     found.append(not_checked("how it was found: search, seed, limit, seconds, steps and versions", *SEARCH))
-    found.append(not_checked("who made the file, and when; it is not signed"))
+    found += _said(answer, signed)
     return found
+
+
+def _said(answer: Region | NoRegion, signed: bool) -> list[Finding]:
+    """What is attested is what somebody says, whoever that is."""
+    said = attestation_line(answer)
+    who = "the word of whoever signed the file" if signed else "the file's own; no signature was verified"
+    found = [not_checked(f"what is attested is {who}. {said}", "attestation")] if said else []
+    return found if signed else [*found, not_checked("who made the file, and when; no signature was verified")]
 
 
 def _closeness(region: Region) -> Finding:

@@ -1,5 +1,6 @@
 """What comes back: a region with its certificate, or the reason why there is none."""
 
+from elbowroom.result.attestation import Attestation
 from elbowroom.result.certificate import Certificate, Counterexample, Inadmissible, Undecided, Verdict
 from elbowroom.result.few import Few
 from elbowroom.result.frontier import Breakpoint, Frontier
@@ -15,6 +16,7 @@ from elbowroom.result.why_not import Nearest, WhyNot
 from elbowroom.result.widening import End, Side, Widening
 
 __all__ = [
+    "Attestation",
     "Breakpoint",
     "Certificate",
     "Counterexample",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ from elbowroom.problem.rooms import Room
 from elbowroom.problem.rules import Rule
 from elbowroom.problem.space import Space
 from elbowroom.problem.target import Target
+from elbowroom.result.attestation import Attestation
 from elbowroom.result.origin import Day, Origin
 from elbowroom.result.own_words import with_missing
 from elbowroom.result.proof import Proof, write_proof
@@ -78,6 +80,7 @@ class NoRegion:
     labels: ClassNames = NO_NAMES  # what classes are called
     _why_not: Callable[..., WhyNot] | None = field(default=None)  # of the explainer it came from; not in the JSON
     proof: Proof | None = None  # where one was asked for; not in the JSON
+    attestation: Attestation | None = None  # what whoever files it says about it; see `attested`
 
     def __post_init__(self) -> None:
         if self.status not in (Status.NONE_EXISTS, Status.UNKNOWN):
@@ -162,6 +165,25 @@ class NoRegion:
         from elbowroom.result.schema import write_answer
 
         return written(write_answer(self, timings), path)
+
+    def attested(
+        self, case: str = "", purpose: str = "", *, model: str = "", time: datetime.datetime | str | None = None
+    ) -> NoRegion:
+        """The same answer for the files: with what it was made for, under the checksum of its file and on its page.
+
+        Args:
+            case: The number or name of the case.
+            purpose: What it is made for, in your words.
+            model: What the model is called; the file's SHA-256 stands in ``origin``.
+            time: When, with a time zone; None for now.
+
+        Returns:
+            A copy with an `Attestation`. Without one, equal questions give equal files.
+        """
+        from elbowroom.result.attested import attested_proof
+
+        answer = replace(self, attestation=Attestation.of(case, purpose, model, time))
+        return replace(answer, proof=attested_proof(answer))
 
     def to_proof(self, path: str | Path) -> None:
         """Write the proof that ``explain(..., proof=True)`` made, for ``python -m elbowroom_checker``.

@@ -24,7 +24,9 @@ class Origin:
     seed: int
     time_limit: float
     tolerance: float
-    versions: Mapping[str, str]  # of elbowroom, Python, numpy and the libraries that the model comes from
+    versions: Mapping[
+        str, str
+    ]  # of elbowroom, Python, numpy, scipy, numba, highspy and the libraries that the model comes from
     model_file: str | None = None
 
 

@@ -6,6 +6,7 @@ imported only when one of them is used; the data of an answer does not depend on
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -27,6 +28,7 @@ from elbowroom.problem.rules import Rule, conditions_of
 from elbowroom.problem.shapes import is_round
 from elbowroom.problem.space import Space
 from elbowroom.problem.target import Target
+from elbowroom.result.attestation import Attestation
 from elbowroom.result.certificate import Certificate
 from elbowroom.result.few import Few
 from elbowroom.result.origin import Day, Origin, is_closed
@@ -117,6 +119,7 @@ class Region:
     few: Few | None = None  # where few changes were preferred: the closest answer of all
     rounding: Certificate | None = None  # of the room around a centre with the decimals of the data, where needed
     proof: Proof | None = None  # where one was asked for; not in the JSON
+    attestation: Attestation | None = None  # what whoever files it says about it; see `attested`
 
     def __post_init__(self) -> None:
         if not isinstance(self.certificate, Certificate):
@@ -380,6 +383,25 @@ class Region:
         from elbowroom.result.schema import write_answer
 
         return written(write_answer(self, timings), path)
+
+    def attested(
+        self, case: str = "", purpose: str = "", *, model: str = "", time: datetime.datetime | str | None = None
+    ) -> Region:
+        """The same answer for the files: with what it was made for, under the checksum of its file and on its page.
+
+        Args:
+            case: The number or name of the case.
+            purpose: What it is made for, in your words.
+            model: What the model is called; the file's SHA-256 stands in ``origin``.
+            time: When, with a time zone; None for now.
+
+        Returns:
+            A copy with an `Attestation`. Without one, equal questions give equal files.
+        """
+        from elbowroom.result.attested import attested_proof
+
+        answer = replace(self, attestation=Attestation.of(case, purpose, model, time))
+        return replace(answer, proof=attested_proof(answer))
 
     def to_proof(self, path: str | Path) -> None:
         """Write the proof that ``explain(..., proof=True)`` made, for ``python -m elbowroom_checker``.

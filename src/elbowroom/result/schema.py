@@ -34,6 +34,7 @@ from elbowroom.problem.reader import Reader, number_out
 from elbowroom.problem.rules import Rule, conditions_of, rules_in, rules_out
 from elbowroom.problem.shapes import Shape
 from elbowroom.problem.space import Space
+from elbowroom.result.attestation import attestation_in, attestation_out
 from elbowroom.result.certificate import Certificate
 from elbowroom.result.few import few_in, few_out
 from elbowroom.result.no_region import NoRegion
@@ -86,6 +87,7 @@ def write_answer(answer: Region | NoRegion, timings: bool = True, *, compact: bo
         **names_out(answer.labels),
         "source": answer.source,
         "origin": origin_out(answer.origin),
+        **({} if answer.attestation is None else {"attestation": attestation_out(answer.attestation)}),
         "trace": [_step_out(step) for step in _thinned(answer.trace)] if timings else [],
     }
     if isinstance(answer, Region):
@@ -115,7 +117,15 @@ def write_answer(answer: Region | NoRegion, timings: bool = True, *, compact: bo
 
 def read_answer(text_or_path: str | Path) -> Region | NoRegion:
     """A `Region` or `NoRegion` from JSON text or from a file. Raises `InputError` for anything that is not intact."""
-    text, where = _load(text_or_path)
+    return _answer_in(*_load(text_or_path))
+
+
+def answer_of(content: bytes, path: Path) -> Region | NoRegion:
+    """The same from the bytes that were read from ``path`` already."""
+    return _answer_in(_decoded(content, shown := brief(str(path))), shown)
+
+
+def _answer_in(text: str, where: str) -> Region | NoRegion:
     top = Reader.parse(text, where)
     if top.maybe("format") is None or top.at("format").text() != "elbowroom":
         raise InputError(f'{where}: this is not an elbowroom file; its "format" should say "elbowroom"')
@@ -156,9 +166,14 @@ def _load(text_or_path: str | Path) -> tuple[str, str]:
         return text_or_path.lstrip(BLANK), "JSON text"
     shown = brief(str(text_or_path))
     try:
-        return read_whole(text_or_path, MOST_BYTES).decode("utf-8-sig"), shown
+        return _decoded(read_whole(text_or_path, MOST_BYTES), shown), shown
     except MissingFile:
         raise InputError(f"{shown!r} is neither JSON text nor an existing file") from None
+
+
+def _decoded(content: bytes, shown: str) -> str:
+    try:
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise InputError(f"{shown}: this is not a text file, so it is not an elbowroom answer") from None
 
@@ -223,6 +238,7 @@ def _region_in(top: Reader, where: str) -> Region:
         labels=names_in(top),
         few=few_in(top.at("few"), distance) if "few" in top.mapping() else None,
         rounding=rounding,
+        attestation=attestation_in(top),
     )
 
 
@@ -251,6 +267,7 @@ def _no_region_in(top: Reader) -> NoRegion:
         origin=origin,
         missing=_missing_in(top, space, factual),
         labels=names_in(top),
+        attestation=attestation_in(top),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import json
 import platform
 from dataclasses import replace
@@ -28,7 +29,12 @@ from tests.support.forgery import forged
 X = np.random.default_rng(0).uniform(0.0, 1.0, (200, 2))
 Y = np.where(X[:, 0] + 0.3 * X[:, 1] > 0.6, "yes", "no")
 SPACE = Space((Feature("a", lower=0, upper=1), Feature("b", lower=0, upper=1)))
-VERSIONS = {"elbowroom": __version__, "python": platform.python_version(), "numpy": np.__version__}
+VERSIONS = {
+    "elbowroom": __version__,
+    "python": platform.python_version(),
+    "numpy": np.__version__,
+    **{name: importlib.metadata.version(name) for name in ("scipy", "numba", "highspy")},
+}
 
 
 def test_explain_says_with_what_it_was_asked() -> None:
