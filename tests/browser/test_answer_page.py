@@ -19,6 +19,7 @@ from elbowroom.present.controls import Control, controls_of
 from tests.support.answers import make_no_region, make_raw_region, make_region
 from tests.support.hostile import attack
 from tests.support.hostile_text import ALL
+from tests.unit.present.test_page import wide_region
 
 WIDTHS = (390, 768, 1280)
 SET = """([rows]) => rows.map((row) => {
@@ -134,6 +135,19 @@ def test_without_scripts_everything_is_told(shown: Any, menu: Menu) -> None:
     page = shown(menu.to_html(), java_script_enabled=False)
     assert page.locator(".sentence:visible").count() == len(menu.answers)
     assert page.locator("input:visible, button:visible, .verdict:visible, select:visible").count() == 0
+
+
+def test_a_page_of_300_features_can_be_moved_and_saved(shown: Any) -> None:
+    region = wide_region(300)
+    page = shown(region.to_html(), 390)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert page.locator("input[type=range]").count() == 300
+    points = points_around(region, np.random.default_rng(0))[-600::20]
+    states = page.evaluate(SET, [[typed(region, point) for point in points]])
+    assert [found == "certified" for found in states] == region.body.contains(points).tolist()
+    with page.expect_download() as saved:
+        page.locator(".save").click()
+    assert json.loads(saved.value.path().read_text()) == json.loads(region.to_json())
 
 
 # ---- the edge ----------------------------------------------------------------------------------------------------------

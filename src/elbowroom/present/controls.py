@@ -120,19 +120,17 @@ class Control:
 
     def data(self, body: Body) -> dict[str, Any]:
         """What the page knows of it."""
-        center = self.value_in(body.center)
         if self.bar is None:
-            return {"center": center, "now": self.now}
-        return {
-            "center": center,
-            "now": self.now,
-            "axis": [self.bar.axis_low, self.bar.axis_high],
+            return {"center": self.value_in(body.center), "now": self.now}
+        rest = {
             "whole": self.whole,
             "decimals": self.decimals,
             "floor": _finite(self.floor),
             "ceiling": _finite(self.ceiling),
             "direction": self.why_not_beyond,
-        }
+        }  # what is not said is not so; the centre stands in the first set
+        said = {name: value for name, value in rest.items() if value is not None and value is not False and value != ""}
+        return {"now": self.now, "axis": [self.bar.axis_low, self.bar.axis_high], **said}
 
 
 def controls_of(account: Account) -> tuple[Control | None, ...]:
@@ -224,8 +222,8 @@ def _bar(region: Region, f: int, line: Line, factual: float | None, floor: float
     ends = [low - pad, high + pad] + ([] if factual is None else [factual - 0.25 * pad, factual + 0.25 * pad])
     step = 10.0 ** math.floor(math.log10(max(ends) - min(ends)) - 1.0)
     axis = (
-        max(math.floor(min(ends) / step) * step, floor),
-        min(math.ceil(max(ends) / step) * step, ceiling),
+        max(_short(math.floor(min(ends) / step) * step), floor),
+        min(_short(math.ceil(max(ends) / step) * step), ceiling),
     )
     if not (math.isfinite(axis[0]) and math.isfinite(axis[1]) and axis[0] < axis[1]):
         axis = (center - pad, center + pad) if center - pad < center + pad else (center - 1.0, center + 1.0)
@@ -307,16 +305,22 @@ def page_data(account: Account, controls: Sequence[Control | None], widening: Wi
     """All that the script of the page reads: numbers are exact, words are shown as text."""
     region = account.region
     movable = [control for control in controls if control is not None]
+    units = [line.unit for line, control in zip(account.lines, controls, strict=True) if control is not None]
     return {
         "promise": f"the model {outcome(region.target, region.labels)}",
         "said": spoken(region.predicted, region.target, region.labels),
         "shape": account.shape.value,
         "names": [line.name for line, control in zip(account.lines, controls, strict=True) if control is not None],
-        "units": [line.unit for line, control in zip(account.lines, controls, strict=True) if control is not None],
+        "units": units if any(units) else [],
         "controls": [control.data(account.shown.body) for control in movable],
         "sets": certified_sets(account, movable, widening),
         "witnesses": witnesses_of(account.shown, movable, widening),
     }
+
+
+def _short(value: float) -> float:
+    """Without the digits that only rounding made: an axis begins at 1.4, not at 1.4000000000000001."""
+    return float(f"{value:.12g}")
 
 
 def _finite(value: float) -> float | None:

@@ -46,6 +46,7 @@ from elbowroom.result.widening import Widening
 from elbowroom.version import __version__
 from elbowroom.visible import named, visible
 
+MOST_DRAWN: Final = 16  # bars that stand in a page; the script draws those of further features from their numbers
 PICKLES: Final = (".joblib", ".pkl", ".pickle")
 FILE_NAME: Final = re.compile(r"[A-Za-z0-9_][\w.-]*\.(?:joblib|pkl|pickle|skops|json|ubj|txt|cbm|onnx)", re.ASCII)
 
@@ -132,12 +133,14 @@ def region_panel(region: Region, widening: Widening | None = None, model: str = 
         ("What must stay within its range", "stay", account.staying),
         ("What does not matter", "free", account.free),
     ]
+    numbers = [line for _, _, lines in parts for line in lines if (control := paired[id(line)]) and control.bar]
+    brief = {id(line) for line in numbers[MOST_DRAWN:]}
     return {
         "sentence": sentence_of(account),
         "proof": "" if widening is None else widening.proof(),
         "status": _upper(status_text(region)),
         "parts": [
-            (title, style, [(line, paired[id(line)]) for line in lines if not line.is_still])
+            (title, style, [(line, paired[id(line)], id(line) in brief) for line in lines if not line.is_still])
             for title, style, lines in parts
         ],
         "still": [line for line in account.ordered if line.is_still],

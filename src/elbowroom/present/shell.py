@@ -6,7 +6,9 @@ script, loads no other style, and fetches nothing at all.
 
 from __future__ import annotations
 
+import gzip
 import json
+from base64 import b64encode
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
@@ -22,6 +24,7 @@ from elbowroom.visible import visible_json
 if TYPE_CHECKING:
     from markupsafe import Markup
 
+MOST_PLAIN: Final = 30_000  # characters of an answer that stand in a page as they are
 NOT_IN_MARKUP: Final = {
     "<": "\\u003c",
     ">": "\\u003e",
@@ -57,11 +60,15 @@ def data_block(values: Any) -> Markup:
 
 
 def answer_block(answer: Region | NoRegion) -> tuple[Markup, str]:
-    """The answer as `to_json` writes it, for the download; "null" and the reason where it cannot be written."""
+    """The answer as `to_json` writes it, for the download: a long one as gzip in base64, in quotes; "null" and the reason
+    where it cannot be written."""
     try:
-        return embedded(_compact(write_answer(answer))), ""
+        text = _compact(write_answer(answer))
     except InputError as error:
         return embedded("null"), str(error)
+    if len(text) > MOST_PLAIN:
+        text = json.dumps(b64encode(gzip.compress(text.encode(), mtime=0)).decode())
+    return embedded(text), ""
 
 
 def _compact(text: str) -> str:

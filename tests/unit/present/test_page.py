@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import datetime
+import gzip
 import hashlib
 import json
 import re
@@ -47,9 +48,20 @@ def test_nothing_but_its_own_script_and_style_may_run() -> None:
     assert html.index("Content-Security-Policy") < html.index("<style>")
 
 
-@pytest.mark.parametrize("answer", [make_region(), make_raw_region(), make_no_region(Status.UNKNOWN, 0.5)])
+def wide_region(n: int) -> Region:
+    """Of n features, the first of which has to change."""
+    rng = np.random.default_rng(0)
+    space = Space(tuple(Feature(f"measure_{i}", lower=-50.0, upper=50.0, scale=10.0, decimals=2) for i in range(n)))
+    now = rng.uniform(-9.0, 9.0, n).round(2)
+    return make_region(space, now, now + np.r_[7.0, np.zeros(n - 1)], Box(0.061))
+
+
+@pytest.mark.parametrize(
+    "answer", [make_region(), make_raw_region(), make_no_region(Status.UNKNOWN, 0.5), wide_region(300)]
+)
 def test_the_answer_inside_the_page_is_the_answer(answer: Region | NoRegion) -> None:
     (document,) = blocks(answer.to_html(), "answer-json")
+    document = json.loads(gzip.decompress(base64.b64decode(document))) if isinstance(document, str) else document
     assert document == json.loads(answer.to_json())
     again = type(answer).from_json(json.dumps(document))
     assert again.to_json() == answer.to_json()
@@ -174,6 +186,9 @@ def test_pages_are_small_and_odd_regions_have_one() -> None:
     wide = Space(tuple(Feature(f"feature {i}", lower=0, upper=100) for i in range(40)))
     region = make_region(wide, np.zeros(40), np.full(40, 50.0), Box(5.0))
     assert len(region.to_html().encode()) < MOST_BYTES
+    large = wide_region(300).to_html()
+    assert len(large.encode()) < MOST_BYTES and large.count('class="row brief"') > 250
+    assert all(f"<h3>measure_{i}</h3>" in large for i in range(300)), "every feature is told without a script, too"
     for center, room in (
         (1e300, Box(0)),
         (1e-300, Box(0)),

@@ -70,7 +70,7 @@
     const [low, high] = control.axis, rough = (high - low) / STOPS, ten = 10 ** Math.floor(Math.log10(rough));
     let step = [1, 2, 5, 10].map((k) => k * ten).find((s) => s >= rough * 0.999999) || rough;
     if (control.whole) step = Math.max(1, Math.round(step));
-    else if (control.decimals !== null) step = Math.max(step, 10 ** -control.decimals);
+    else if (control.decimals !== undefined) step = Math.max(step, 10 ** -control.decimals);
     const found = new Set();
     for (let k = Math.ceil(low / step); k <= Math.floor(high / step) && found.size < 5 * STOPS; k++) found.add(Number((k * step).toPrecision(12)));
     for (const value of [low, high, side[0], side[1], control.now, control.center]) {
@@ -79,12 +79,36 @@
     return [...found].filter((v) => !control.whole || Number.isInteger(v)).sort((a, b) => a - b);
   }
 
+  // ---- bars that the page does not hold -----------------------------------------------------------------------------------
+  function made(name, attributes, ...children) {
+    const element = ["svg", "rect", "circle", "path"].includes(name) ? document.createElementNS("http://www.w3.org/2000/svg", name) : document.createElement(name);
+    Object.entries(attributes).forEach(([key, value]) => element.setAttribute(key, value));
+    element.append(...children);
+    return element;
+  }
+  function drawn(control, set, side, name, unit) { // what a page with fewer features holds as markup
+    const [low, high] = control.axis, at = (value) => 100 * Math.min(1, Math.max(0, (value - low) / (high - low))) + "%";
+    const band = (kind) => made("rect", { x: at(side[0]), y: 19, width: Math.max(parseFloat(at(side[1])) - parseFloat(at(side[0])), 0.6) + "%", height: 20, rx: 3, class: kind });
+    const picture = made("svg", { "aria-hidden": "true" }, made("rect", { x: 0, y: 26, width: "100%", height: 6, rx: 3, class: "track" }));
+    if (set.shape !== "box" && side[3] !== null) picture.append(band("reach"));
+    picture.append(band("room"));
+    if (control.now !== null) picture.append(made("circle", { cx: at(control.now), cy: 29, r: 5, class: "factual" }));
+    picture.append(made("svg", { x: at(control.center), overflow: "visible" }, made("path", { d: "M 0 24 l 5 5 l -5 5 l -5 -5 z", class: "center" })));
+    const slider = made("input", { type: "range", min: 0, max: 1, step: "any", "aria-label": name });
+    const field = made("input", { type: "text", inputmode: "decimal", autocomplete: "off", spellcheck: "false", size: 10 });
+    const label = made("label", {}, "try ", made("span", { class: "away" }, name + " "), field);
+    return made("div", {}, made("div", { class: "bar" }, picture, slider), made("div", { class: "try" }, label, " " + (unit || "")));
+  }
+
   // ---- one answer -------------------------------------------------------------------------------------------------------
   function explore(root) {
     const data = JSON.parse(root.querySelector(".region-data").textContent);
     const controls = data.controls, shown = data.sets[0];
     if (!controls.length) return;
-    const rows = controls.map((_, i) => root.querySelector(`[data-control="${i}"]`));
+    controls.forEach((control, i) => { if (isNumber(control)) control.center = shown.sides[i][2]; });
+    const rows = new Array(controls.length);
+    root.querySelectorAll("[data-control]").forEach((row) => { rows[Number(row.dataset.control)] = row; });
+    rows.forEach((row, i) => { if (row.classList.contains("brief")) row.append(drawn(controls[i], shown, shown.sides[i], data.names[i], data.units[i])); });
     const parts = rows.map((row) => ({ slider: row.querySelector("input[type=range]"), field: row.querySelector("input[type=text]"), select: row.querySelector("select"), room: row.querySelector(".room"), reach: row.querySelector(".reach") }));
     const stops = controls.map((control, i) => (isNumber(control) ? stopsOf(control, shown.sides[i]) : []));
     const verdict = root.querySelector(".verdict"), word = verdict.querySelector(".word"), why = verdict.querySelector(".why");
@@ -97,7 +121,7 @@
       if (sideHolds(control, side, value)) return "";
       if (!isNumber(control)) return `${name} is another one`;
       if (value === null) return `${name} is missing`;
-      if ((control.floor !== null && value < control.floor) || (control.ceiling !== null && value > control.ceiling)) return `${name} ${control.direction || "has no such value"}`;
+      if (value < control.floor || value > control.ceiling) return `${name} ${control.direction || "has no such value"}`;
       if (control.whole && !Number.isInteger(value)) return `${name} is a whole number`;
       return value < side[0] ? `${name} is below ${said(i, side[0])}` : `${name} is above ${said(i, side[1])}`;
     }
@@ -221,12 +245,17 @@
   }
 
   // ---- the file ---------------------------------------------------------------------------------------------------------
+  function unpacked(text) { // a long answer is gzip in base64
+    const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+    return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
+  }
   function saving(panel) {
     const button = panel.querySelector(".save"), text = panel.querySelector(".answer-json").textContent;
     if (text === "null") return;
     button.hidden = false;
-    button.addEventListener("click", () => {
-      const link = document.createElement("a"), address = URL.createObjectURL(new Blob([text], { type: "application/json" }));
+    button.addEventListener("click", async () => {
+      const content = text.startsWith('"') ? await unpacked(JSON.parse(text)) : text;
+      const link = document.createElement("a"), address = URL.createObjectURL(new Blob([content], { type: "application/json" }));
       link.href = address;
       link.download = button.dataset.name;
       link.click();
