@@ -7,22 +7,17 @@ import sys
 from elbowroom_checker.reading import Refused, read
 from elbowroom_checker.verdict import SECONDS, check
 
-USAGE = "usage: python -m elbowroom_checker proof.json model.json [--seconds 600]"
-
 
 def main(arguments: list[str]) -> int:
-    seconds = SECONDS
-    if len(arguments) == 4 and arguments[2] == "--seconds" and arguments[3].replace(".", "", 1).isdecimal():
-        seconds, arguments = float(arguments[3]), arguments[:2]
-    if len(arguments) != 2 or arguments[0].startswith("-"):
-        sys.stderr.write(USAGE + "\n")
+    *files, flag, seconds = arguments if "--seconds" in arguments else [*arguments, "--seconds", str(SECONDS)]
+    if len(files) != 2 or flag != "--seconds" or not seconds.replace(".", "", 1).isdecimal() or files[0][:1] == "-":
+        sys.stderr.write("usage: python -m elbowroom_checker proof.json model.json [--seconds 600]\n")
         return 2
     try:
-        proven = check(read(arguments[0]), read(arguments[1]), seconds)
+        sys.stdout.write("\n".join(check(read(files[0]), read(files[1]), float(seconds)).sentences) + "\n")
     except Refused as reason:
         sys.stdout.write(f"REFUSED: {reason}\n")
         return 5
-    sys.stdout.write("\n".join(proven.sentences) + "\n")
     return 0
 
 

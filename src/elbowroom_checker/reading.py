@@ -14,7 +14,6 @@ from typing import Any, Final
 
 MOST_BYTES: Final = 40_000_000
 MOST_MEMORY: Final = 250_000_000  # of both files, as `weight` counts
-MOST_OPEN: Final = 4_000_000  # numbers in boxes that wait for their part of a proof
 LONGEST_INTEGER: Final = 18  # digits
 BITS: Final = 1074  # one unit is 2^-BITS
 BIGGEST: Final = 1.7976931348623157e308
@@ -31,8 +30,7 @@ class Budget:
         self._end, self.seconds = time.monotonic() + seconds, seconds
 
     def look(self) -> None:
-        if time.monotonic() > self._end:
-            raise Refused(f"not decided within {self.seconds:g} seconds; allow more with --seconds")
+        need(time.monotonic() <= self._end, f"not decided within {self.seconds:g} seconds; allow more with --seconds")
 
 
 def need(holds: bool, why: str) -> None:
@@ -55,24 +53,16 @@ def weight(raw: bytes) -> int:
 
 def parsed(raw: bytes) -> dict[str, Any]:
     need(len(raw) <= MOST_BYTES, f"the file is larger than {MOST_BYTES} bytes")
+    hooks: Any = {"object_pairs_hook": _object, "parse_int": _integer, "parse_float": _float, "parse_constant": _float}
     try:
-        found = json.loads(
-            raw.decode("utf-8"),
-            object_pairs_hook=_object,
-            parse_int=_integer,
-            parse_float=_float,
-            parse_constant=_constant,
-        )
+        return kind(json.loads(raw.decode("utf-8"), **hooks), dict, "the file")  # type: ignore[no-any-return]
     except (ValueError, RecursionError) as error:
         raise Refused(f"not a JSON file: {type(error).__name__}: {str(error)[:100]}") from None
-    need(isinstance(found, dict), "the file is not a JSON object")
-    return found  # type: ignore[no-any-return]
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    need(len(found) == len(pairs), "a key occurs twice")
-    return found
+    need(len(dict(pairs)) == len(pairs), "a key occurs twice")
+    return dict(pairs)
 
 
 def _integer(text: str) -> int:
@@ -81,13 +71,8 @@ def _integer(text: str) -> int:
 
 
 def _float(text: str) -> float:
-    value = float(text)
-    need(math.isfinite(value), f"{text[:40]} is not a float64")
-    return value
-
-
-def _constant(text: str) -> float:
-    raise Refused(f"{text} is not a number")
+    need(math.isfinite(float(text)), f"{text[:40]} is not a float64")
+    return float(text)
 
 
 # ---- parts of a file ---------------------------------------------------------------------------------------------------
@@ -96,21 +81,24 @@ def part(of: Any, key: str) -> Any:
     return of[key]
 
 
-def number(value: Any, what: str) -> float:
+def kind(value: Any, wanted: type, what: str) -> Any:
+    """A list, an object, a text of at most 1000 characters, true or false."""
+    need(
+        type(value) is wanted and (not isinstance(value, str) or len(value) <= 1000), f"{what}: not a {wanted.__name__}"
+    )
+    return value
+
+
+def number(value: Any, what: str, least: float = -BIGGEST) -> float:
     """A finite float64; integers count where they are floats as well."""
     need(type(value) in (int, float) and float(value) == value, f"{what}: {value!r} is not a number")
+    need(value >= least, f"{what}: a number is negative")
     return float(value) + 0.0
 
 
-def numbers(values: Any, size: int, what: str) -> list[float]:
+def numbers(values: Any, size: int, what: str, least: float = -BIGGEST) -> list[float]:
     need(isinstance(values, list) and len(values) == size, f"{what}: not a list of {size} numbers")
-    return [number(value, what) for value in values]
-
-
-def not_negative(values: Any, size: int, what: str) -> list[float]:
-    found = numbers(values, size, what)
-    need(all(value >= 0.0 for value in found), f"{what}: a number is negative")
-    return found
+    return [number(value, what, least) for value in values]
 
 
 def index(value: Any, size: int, what: str) -> int:
@@ -119,25 +107,9 @@ def index(value: Any, size: int, what: str) -> int:
 
 
 def indices(values: Any, size: int, what: str) -> list[int]:
-    need(isinstance(values, list), f"{what}: not a list")
-    found = [index(value, size, what) for value in values]
+    found = [index(value, size, what) for value in kind(values, list, what)]
     need(len(set(found)) == len(found), f"{what}: one occurs twice")
     return found
-
-
-def text(value: Any, what: str) -> str:
-    need(isinstance(value, str) and len(value) <= 1000, f"{what}: not a text of at most 1000 characters")
-    return value  # type: ignore[no-any-return]
-
-
-def listed(value: Any, what: str) -> list[Any]:
-    need(isinstance(value, list), f"{what}: not a list")
-    return value  # type: ignore[no-any-return]
-
-
-def flag(value: Any, what: str) -> bool:
-    need(type(value) is bool, f"{what}: neither true nor false")
-    return value  # type: ignore[no-any-return]
 
 
 # ---- exact arithmetic --------------------------------------------------------------------------------------------------
@@ -151,9 +123,14 @@ def units(x: float) -> int:
 ONE: Final = units(1.0)
 
 
-def floor(x: float, whole: bool) -> float:
-    """x, or the whole number below it."""
-    return float(math.floor(x)) if whole and math.isfinite(x) else x
+def first(at: int, whole: bool) -> float:
+    """The smallest float (whole number) that is at least ``at`` units; beyond all floats: inf or -inf."""
+    if whole:
+        at = -(-at // ONE) * ONE
+    if abs(at) > units(BIGGEST):
+        return math.copysign(math.inf, at)
+    value = at / ONE
+    return value if units(value) >= at else math.nextafter(value, math.inf)
 
 
 def up(x: float, whole: bool) -> float:

@@ -35,11 +35,13 @@ class Proven:
 
 def proven(problem: RecourseProblem) -> Proven:
     """Search, and write the proof."""
-    attempt = Attempt(problem, Clock(30.0), TreeEngine())
+    clock, diary = Clock(30.0), list[object]()
+    clock.diary = diary
+    attempt = Attempt(problem, clock, TreeEngine())
     ending = attempt.run(0)
     certificate, distance = attempt.referee.certificate, attempt.referee.distance
     body, bound = (None if certificate is None else certificate.body), min(ending.lower_bound, distance)
-    proof = Prover(problem.model).prove(problem, body, bound, 30.0)
+    proof = Prover(problem.model).prove(problem, body, bound, 30.0, diary)
     return Proven(problem, body, distance, bound, proof, model_bytes(problem.model))
 
 

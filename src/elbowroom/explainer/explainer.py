@@ -234,14 +234,16 @@ class Explainer(Many, Judging, Several, WhyNone, Proving):
                 return self.explain(
                     row, room, target, distance, rules, time_limit, method, seed, shown, prefer_few=prefer_few, proof=proof
                 )  # fmt: skip
-        if proof:
-            if prefer_few is not None:
-                raise InputError("proof=True proves the closest answer; leave prefer_few out")
-            found = self.explain(row, room, target, distance, rules, time_limit, method, seed, on_progress)
-            return self._with_proof(found, seconds_of(time_limit))
+        if proof and prefer_few is not None:
+            raise InputError("proof=True proves the closest answer; leave prefer_few out")
         check_run(seed, on_progress)
         values = self._space.row(row, allow_missing=True)
         names = fillable(self._space, values, rules, room) if prefer_few is None else ()
+        if proof:
+            diary: list[object] = []
+            asked = row, room, target, distance, rules, time_limit, method, seed, on_progress
+            found = self.explain(*asked) if names else self._explain(*asked, diary=diary)
+            return self._with_proof(found, seconds_of(time_limit), diary)
         if not names or len(self.model.info.classes) == 1:
             share = None if prefer_few is None else parse_share(prefer_few)
             return self._explain(row, room, target, distance, rules, time_limit, method, seed, on_progress, share)
@@ -264,16 +266,20 @@ class Explainer(Many, Judging, Several, WhyNone, Proving):
         seed: int,
         on_progress: OnProgress | None,
         share: float | None = None,
+        diary: list[object] | None = None,
     ) -> Region | NoRegion:
         able = self._for_row(row)
         if able is not self:
-            return able._explain(row, room, target, distance, rules, time_limit, method, seed, on_progress, share)
+            return able._explain(
+                row, room, target, distance, rules, time_limit, method, seed, on_progress, share, diary
+            )  # fmt: skip
         seconds, chosen = seconds_of(time_limit), parse_enum(Method, method, "method")
         if len(self.model.info.classes) == 1 and target is None:
             return single_class(self._opened, row, room, distance, self._origin(seed, seconds), self.why_not)
         problem = self._ask(row, room, target, distance, rules)
         engine = self._ready(chosen, problem)
         clock, origin = Clock(seconds, on_progress), self._origin(seed, seconds)
+        clock.diary = diary
         if share is None:
             attempt = Attempt(problem, clock, engine)
             return answer(attempt, attempt.run(seed), self.widen, origin, self.why_not)

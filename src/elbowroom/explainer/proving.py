@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -43,11 +44,11 @@ class Proving:
 
         return Prover(self._model)
 
-    def _with_proof(self, answer: Answer, seconds: float) -> Answer:
-        """The answer with its proof; writing it gets as many seconds as the search had."""
-        return replace(answer, proof=self._proof_of(answer, seconds))
+    def _with_proof(self, answer: Answer, seconds: float, diary: Sequence[object]) -> Answer:
+        """The answer with its proof; writing it gets as many seconds as the search had, and what that has written down."""
+        return replace(answer, proof=self._proof_of(answer, seconds, diary))
 
-    def _proof_of(self, answer: Region | NoRegion, seconds: float) -> Proof:
+    def _proof_of(self, answer: Region | NoRegion, seconds: float, diary: Sequence[object]) -> Proof:
         if answer.missing or getattr(answer, "filled", ()):
             return Proof(None, "no proofs can be written for rows in which something is missing yet")
         if len(self._model.info.classes) == 1:
@@ -56,4 +57,4 @@ class Proving:
             self._model, answer.space, answer.factual_values, answer.room, answer.target, answer.metric, answer.rules
         )
         body = answer.body if isinstance(answer, Region) else None
-        return self._prover.prove(problem, body, answer.lower_bound, seconds)
+        return self._prover.prove(problem, body, answer.lower_bound, seconds, diary)

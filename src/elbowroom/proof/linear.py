@@ -16,10 +16,10 @@ import numpy as np
 from elbowroom.numerics import Floats
 from elbowroom.proof.validity import NotWritten
 from elbowroom.search.contract import Clock
-from elbowroom_checker.costs import as_distance, least_cost
-from elbowroom_checker.linear import ROUNDING, LinearRow, check_linear_region, dual_value
+from elbowroom_checker.linear import ROUNDING, LinearRow, check_range, dual_value, worst_margin
+from elbowroom_checker.model import Affine
 from elbowroom_checker.question import Box, Question
-from elbowroom_checker.reading import BIGGEST, Refused
+from elbowroom_checker.reading import BIGGEST, BITS, Refused
 
 NEARLY: Final = 1.0 - 1e-15  # weights and shifts are shortened by this, so that rounding does not make them too long
 GAP: Final = 1e-9  # relative: a bound that is closer to the search's own is as good
@@ -27,14 +27,23 @@ MOST_STEPS: Final = 2000  # of a tree of boxes
 
 
 # ---- validity ----------------------------------------------------------------------------------------------------------
-def region_multipliers(rows: list[LinearRow], question: Question, region: Box, center: list[float]) -> list[float]:
+def region_multipliers(
+    parts: Affine, rows: list[LinearRow], question: Question, region: Box, center: list[float]
+) -> list[float]:
     """One multiplier per rival, which the checker accepts."""
+    _need_range(parts, region)
     found = [0.0 if question.shape == "box" else _multiplier(row, question, region, center) for row in rows]
+    for row, u in zip(rows, found, strict=True):
+        if worst_margin(row, question, region, center, u) <= 0:
+            raise NotWritten("the region has a point whose margin is within the error bound")
+    return found
+
+
+def _need_range(parts: Affine, box: Box) -> None:
     try:
-        check_linear_region(rows, question, region, center, found)
+        check_range(parts, box)
     except Refused as reason:
         raise NotWritten(str(reason)) from None
-    return found
 
 
 def _multiplier(row: LinearRow, question: Question, region: Box, center: list[float]) -> float:
@@ -66,16 +75,13 @@ def _multiplier(row: LinearRow, question: Question, region: Box, center: list[fl
 
 # ---- no closer centre --------------------------------------------------------------------------------------------------
 def linear_centers_document(
-    rows: list[LinearRow], question: Question, center: list[float] | None, bound: float, clock: Clock
+    parts: Affine, rows: list[LinearRow], question: Question, center: list[float] | None, bound: float, clock: Clock
 ) -> dict[str, Any]:
     """A tree of boxes of centres: where one rival's multiplier does not reach the bound, the whole number, the category or the
     limit that it fails at divides the box."""
     steps: list[Any] = []
-    stack, reached, shifts = (
-        [Box(question.lower.copy(), question.upper.copy())],
-        bound,
-        [_shift(r, question) for r in rows],
-    )
+    stack, reached, shifts = [question.limits.copy()], bound, [_shift(r, question) for r in rows]
+    _need_range(parts, question.limits)
     while stack:
         if clock.expired:
             raise NotWritten("the time limit was reached before the proof about closer centres was written")
@@ -84,9 +90,9 @@ def linear_centers_document(
         if not question.narrow(box):
             steps.append(0)
             continue
-        cost = least_cost(question, box)
-        if cost is None or as_distance(question, cost) * NEARLY >= bound * (1.0 - GAP):
-            reached = reached if cost is None else min(reached, as_distance(question, cost) * NEARLY)
+        cost = question.least_cost(box)
+        if cost is None or distance_of(question, cost) * NEARLY >= bound * (1.0 - GAP):
+            reached = reached if cost is None else min(reached, distance_of(question, cost) * NEARLY)
             steps.append(0)
             continue
         value, leaf, row = _best_leaf(rows, question, box, center, bound, shifts)
@@ -98,8 +104,7 @@ def linear_centers_document(
         if split is None:
             raise NotWritten("weak duality with one rival does not reach the bound")
         steps.append(list(split))
-        left, right = question.halves(whole_box, *split)
-        stack += (right, left)
+        stack += reversed(question.halves(whole_box, *split))
     return {"bound": None if math.isinf(bound) else reached, "tree": steps}
 
 
@@ -115,15 +120,18 @@ def _best_leaf(
     best: tuple[float, dict[str, Any], int] = (-math.inf, {}, -1)
     for j, row in enumerate(rows):
         for multiplier, weights in _candidates(row, question, center, math.isinf(bound)):
-            multipliers = [multiplier if k == j else 0.0 for k in range(len(rows))]
-            leaf = {"multipliers": multipliers, "shifts": shifts, "weights": weights}
+            leaf = {"row": j, "multiplier": multiplier, "shift": shifts[j], "weights": weights}
             try:
-                value = float(dual_value(rows, question, box, leaf, None if math.isinf(bound) else bound))
+                value = float(dual_value(rows, question, box, leaf, math.isinf(bound)))
             except (Refused, OverflowError):
                 continue
             if value > best[0]:
                 best = value, leaf, j
     return best
+
+
+def distance_of(question: Question, cost: int) -> float:
+    return (math.isqrt(cost) if question.norm == "l2" else cost) / (1 << 2 * BITS)
 
 
 def _split(row: LinearRow, question: Question, box: Box, shift: list[float]) -> tuple[int, float] | None:
@@ -135,7 +143,7 @@ def _split(row: LinearRow, question: Question, box: Box, shift: list[float]) -> 
         if group >= 0:
             continue
         at, w = min(max(question.factual[f], box.low[f]), box.high[f]), float(row.weight[f])
-        deficit -= w * min(max(at + shift[f], question.lower[f]), question.upper[f])
+        deficit -= w * min(max(at + shift[f], question.limits.low[f]), question.limits.high[f])
         gain = w * (box.high[f] - at) if w > 0 else w * (box.low[f] - at)
         if gain > 0.0:
             moves.append((question.factor[f] / abs(w), gain, f))
@@ -165,7 +173,7 @@ def _split(row: LinearRow, question: Question, box: Box, shift: list[float]) -> 
 def _bend(question: Question, box: Box, shift: list[float], columns: list[int]) -> tuple[int, float] | None:
     """Where the room of a centre begins to touch a limit, in the first of these columns in which that divides the box."""
     for f in columns:
-        for bend in (question.lower[f] - shift[f], question.upper[f] - shift[f]):
+        for bend in (question.limits.low[f] - shift[f], question.limits.high[f] - shift[f]):
             if box.low[f] < bend < box.high[f]:
                 return f, bend
     return None
@@ -184,10 +192,6 @@ def _shift(row: LinearRow, question: Question) -> list[float]:
         towards = np.where(np.arange(w.size) == np.argmax(np.abs(w) * up), towards, 0.0)
     towards = np.where(np.array(question.whole), np.trunc(towards), towards)
     towards = np.where(group_of >= 0, 0.0, towards)
-    for group in question.groups:
-        if group.free:
-            allowed = question.categories(group, Box(question.lower, question.upper))
-            towards[min(allowed, key=lambda f: w[f])] = 1.0
     return [float(x) + 0.0 for x in towards]
 
 
@@ -195,7 +199,7 @@ def _candidates(
     row: LinearRow, question: Question, center: list[float] | None, open_end: bool
 ) -> list[tuple[float, list[float]]]:
     """Multipliers with weights of the costs; for l1 every weight is 1, for the others they are read off the centre."""
-    size = len(question.lower) + len(question.groups)
+    size = len(question.factual) + len(question.groups)
     if open_end:
         return [(1.0, [0.0] * size)]
     pull = [float(abs(w) * (1 + ROUNDING) + e * (1 + ROUNDING)) for w, e in zip(row.weight, row.error, strict=True)]
@@ -227,7 +231,7 @@ def _candidates(
 def _moves(question: Question, center: list[float]) -> tuple[Floats, Any]:
     """What every column pays at the centre, and which columns could go on (and would, if it were worth it)."""
     c, factual = np.array(center), np.array(question.factual)
-    lower, upper = np.array(question.lower), np.array(question.upper)
+    lower, upper = np.array(question.limits.low), np.array(question.limits.high)
     cost = np.array(question.factor) * np.abs(c - factual)
     at_end = (
         ((c <= lower) & (lower > -BIGGEST)) | ((c >= upper) & (upper < BIGGEST)) | (np.array(question.group_of) >= 0)

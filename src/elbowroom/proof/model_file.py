@@ -15,10 +15,11 @@ import numpy as np
 from elbowroom.errors import InputError
 from elbowroom.models import LinearModel, Model, ObliqueEnsemble, ReluNetwork, TreeEnsemble
 from elbowroom.models.linear import Affine
+from elbowroom.models.sets import HALF
 from elbowroom.numerics import Floats, Ints
 
 FORMAT: Final = "elbowroom model"
-VERSION: Final = 1
+VERSION: Final = 2
 
 
 def model_bytes(model: Model) -> bytes:
@@ -64,29 +65,58 @@ def _family(model: Model) -> str:
 
 
 def _trees(model: TreeEnsemble) -> dict[str, Any]:
-    """Nodes in an order in which children come after their parents, as they are stored where that is so already."""
-    order = _parents_first(model)
+    """Nodes in an order in which children come after their parents. A split by category, right iff some column of a set is above
+    1/2, becomes one split per column of the set; they share what is right of them."""
+    order, n = _parents_first(model), model.info.n_features
+    rights: list[list[int]] = [] if model.sets is None else [np.flatnonzero(row).tolist() for row in model.sets.right]
+    asked = [rights[f - n] if f >= n else [f] for f in model.feature[order].tolist()]
+    sizes = [max(1, len(columns)) for columns in asked]
     place = np.full(model.feature.size, -1, np.int64)
-    place[order] = np.arange(order.size)
-    inner = model.feature[order] >= 0
-    left, right = (np.where(inner, place[np.where(inner, side[order], 0)], -1) for side in (model.left, model.right))
-    value = [[] if split else row for split, row in zip(inner.tolist(), model.value[order].tolist(), strict=True)]
-    sets = [] if model.sets is None else zip(model.sets.left, model.sets.right, strict=True)
-    missing = None if model.missing_left is None else model.missing_left[order].tolist()
+    place[order] = np.cumsum([0, *sizes[:-1]])
+    nodes: dict[str, list[Any]] = {key: [] for key in ("feature", "cut", "left", "right", "value", "missing_left")}
+    for i, columns in zip(order.tolist(), asked, strict=True):
+        f, cut = int(model.feature[i]), model.cut[i]
+        if f < 0:
+            _add(
+                nodes,
+                -1,
+                0.0,
+                -1,
+                -1,
+                model.value[i].tolist(),
+                model.missing_left is not None and bool(model.missing_left[i]),
+            )
+            continue
+        left, right = int(place[model.left[i]]), int(place[model.right[i]])
+        missing = model.missing_left is not None and bool(model.missing_left[i])
+        if not columns:  # nothing goes right
+            columns, cut = [0], math.inf
+        for step, column in enumerate(columns, 1):
+            following = left if step == len(columns) else len(nodes["feature"]) + 1
+            _add(
+                nodes,
+                column,
+                _number(float(HALF if f >= n and math.isfinite(cut) else cut)),
+                following,
+                right,
+                [],
+                missing,
+            )
+    if model.missing_left is None:
+        nodes["missing_left"] = []
     return {
         "roots": place[model.roots].tolist(),
-        "feature": np.where(inner, model.feature[order], -1).tolist(),
-        "cut": [_number(cut) if split else 0.0 for split, cut in zip(inner, model.cut[order].tolist(), strict=True)],
-        "left": left.tolist(),
-        "right": right.tolist(),
-        "value": value,
+        **nodes,
         "base": model.base.tolist(),
         "divisor": model.divisor,
         "single": model.single,
-        "sets": [{"left": np.flatnonzero(a).tolist(), "right": np.flatnonzero(b).tolist()} for a, b in sets],
-        "missing_left": missing,
         "may_miss": None if model.may_miss is None else np.flatnonzero(model.may_miss).tolist(),
     }
+
+
+def _add(nodes: dict[str, list[Any]], *row: Any) -> None:
+    for key, value in zip(nodes, row, strict=True):
+        nodes[key].append(value)
 
 
 def _parents_first(model: TreeEnsemble) -> Ints:

@@ -31,7 +31,7 @@ class Positions:
 
     def centers(self, low: Ints, high: Ints) -> Box:
         """The centres of ranges of positions. Groups that do not move keep all that the limits allow."""
-        box, asked = Box(self.question.lower.copy(), self.question.upper.copy()), self.layout.question
+        box, asked = self.question.limits.copy(), self.layout.question
         for d, f in enumerate(self.layout.dimensions.columns.tolist()):
             last = int(asked.pos_start[d + 1] - asked.pos_start[d]) - 1
             if asked.in_free[d]:
@@ -66,5 +66,5 @@ class Positions:
                 value = max(value, up(float(cuts[c - 1]), whole))
             if c < cuts.size:
                 value = min(value, float(np.floor(cuts[c])) if whole else float(cuts[c]))
-            point[f] = min(max(value, self.question.lower[f]), self.question.upper[f]) + 0.0
+            point[f] = min(max(value, self.question.limits.low[f]), self.question.limits.high[f]) + 0.0
         return [float(value) for value in point]

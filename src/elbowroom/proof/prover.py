@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any, Final, Protocol
 
@@ -11,23 +11,24 @@ from elbowroom.models import LinearModel, Model
 from elbowroom.problem import RecourseProblem
 from elbowroom.problem.body import Body
 from elbowroom.problem.shapes import is_round
-from elbowroom.proof.centers import centers_document
+from elbowroom.proof.centers import centers_document, fresh_kernels
 from elbowroom.proof.linear import linear_centers_document, region_multipliers
 from elbowroom.proof.model_file import model_bytes
 from elbowroom.proof.question_file import question_document, region_document, why_no_bound, why_not_at_all
 from elbowroom.proof.validity import NotWritten, tree_of_boxes
 from elbowroom.result.proof import Proof
 from elbowroom.search.contract import Clock
+from elbowroom.search.trees.boxes.calls import BoxKernels
 from elbowroom.search.trees.memory import TreeMemory
 from elbowroom_checker import model as read
-from elbowroom_checker.linear import linear_rows
+from elbowroom_checker.linear import linear_row
 from elbowroom_checker.question import Box, Question, read_question
 from elbowroom_checker.reading import parsed
-from elbowroom_checker.rows import tree_rows
-from elbowroom_checker.trees import simplified
+from elbowroom_checker.rows import margins, tree_row
+from elbowroom_checker.trees import Walker
 
 FORMAT: Final = "elbowroom proof"
-VERSION: Final = 1
+VERSION: Final = 2
 
 
 class Halves(Protocol):
@@ -46,37 +47,45 @@ class TreeHalves:
         problem: RecourseProblem,
         memory: Callable[[RecourseProblem], TreeMemory],
         clock: Clock,
+        diary: Sequence[object] = (),
     ) -> None:
         assert isinstance(model.parts, read.Trees)
-        self._trees, self._question, self._clock = simplified(model.parts, question), question, clock
-        self._rows = tree_rows(model, self._trees, question.target)
+        trees, self._clock = model.parts, clock
+        self._walker = Walker(trees, question)
+        self._rows = [tree_row(model, trees, margin) for margin in margins(model, question)]
         self._problem, self._memory = problem, memory
+        kernels = diary[0] if diary else None
+        self._kernels = kernels if isinstance(kernels, BoxKernels) else None
 
     def validity(self, body: Body) -> Any:
         region, center = Box(body.lower.tolist(), body.upper.tolist()), body.center.tolist()
-        about = self._trees, self._question
-        return [tree_of_boxes(*about, row, region, center, self._clock) for row in self._rows]
+        return [tree_of_boxes(self._walker, row, region, center, self._clock) for row in self._rows]
 
     def optimality(self, body: Body | None, lower_bound: float) -> dict[str, Any]:
         if is_round(self._problem.walls.shape):
             raise NotWritten(
                 "a proof that no closer centre exists cannot be written for balls and diamonds on trees yet"
             )
-        about = self._problem, self._memory(self._problem), self._trees, self._question, self._rows
-        return centers_document(*about, lower_bound, self._clock)
+        kernels = self._kernels or fresh_kernels(self._problem, self._memory(self._problem), self._clock)
+        if kernels is None:
+            return {"bound": None, "bad": [], "points": [], "tree": [0]}
+        return centers_document(self._problem, kernels, self._walker, self._rows, lower_bound, self._clock)
 
 
 class LinearHalves:
     def __init__(self, model: read.Model, question: Question, clock: Clock) -> None:
-        self._rows, self._question, self._clock = linear_rows(model, question.target), question, clock
+        parts = model.parts
+        assert isinstance(parts, read.Affine)
+        self._rows = [linear_row(parts, margin) for margin in margins(model, question)]
+        self._question, self._clock, self._parts = question, clock, parts
 
     def validity(self, body: Body) -> Any:
         region = Box(body.lower.tolist(), body.upper.tolist())
-        return region_multipliers(self._rows, self._question, region, body.center.tolist())
+        return region_multipliers(self._parts, self._rows, self._question, region, body.center.tolist())
 
     def optimality(self, body: Body | None, lower_bound: float) -> dict[str, Any]:
         center = None if body is None else body.center.tolist()
-        return linear_centers_document(self._rows, self._question, center, lower_bound, self._clock)
+        return linear_centers_document(self._parts, self._rows, self._question, center, lower_bound, self._clock)
 
 
 class Prover:
@@ -94,9 +103,16 @@ class Prover:
     def _read(self) -> read.Model:
         return read.read_model(parsed(self._file))
 
-    def prove(self, problem: RecourseProblem, body: Body | None, lower_bound: float, seconds: float) -> Proof:
+    def prove(
+        self,
+        problem: RecourseProblem,
+        body: Body | None,
+        lower_bound: float,
+        seconds: float,
+        diary: Sequence[object] = (),
+    ) -> Proof:
         """A proof that every point of ``body`` (None: there is none) has the wanted class, and that no admissible centre is
-        closer than ``lower_bound``."""
+        closer than ``lower_bound``; ``diary`` holds what the search has written down."""
         clock = Clock(seconds)
         missing = why_not_at_all(problem)
         if missing is not None:
@@ -106,7 +122,7 @@ class Prover:
         halves: Halves = (
             LinearHalves(self._read, question, clock)
             if isinstance(problem.model, LinearModel)
-            else TreeHalves(self._read, question, problem, self._memory, clock)
+            else TreeHalves(self._read, question, problem, self._memory, clock, diary)
         )
         document: dict[str, Any] = {
             "format": FORMAT,

@@ -72,6 +72,9 @@ class Clock:
         self.ceiling = float("inf")  # bounds beyond it are not about all centres, and are not published
         self.best_distance = float("inf")
         self.trace: list[Step] = []
+        self.diary: list[object] | None = (
+            None  # where engines put the logs of their searches, if somebody asks for them
+        )
         self._on_progress = on_progress
 
     @property

@@ -7,16 +7,15 @@ import math
 import numpy as np
 
 from elbowroom.problem import RecourseProblem
-from elbowroom.proof.centers import Auction
+from elbowroom.proof.centers import Offer
 from elbowroom.proof.model_file import model_bytes
 from elbowroom.proof.question_file import question_document
-from elbowroom_checker.centers import Outbid, meets, outbid
-from elbowroom_checker.costs import bound_cost, least_cost
+from elbowroom_checker.centers import Auction, meets
 from elbowroom_checker.model import Trees, read_model
 from elbowroom_checker.question import Box, Question, read_question
-from elbowroom_checker.reading import Budget, Refused, parsed
-from elbowroom_checker.rows import Row, tree_rows
-from elbowroom_checker.trees import is_bad, simplified
+from elbowroom_checker.reading import parsed
+from elbowroom_checker.rows import Row, margins, tree_row
+from elbowroom_checker.trees import Walker
 from tests.support.small_models import every_cell
 from tests.support.small_questions import random_question
 
@@ -54,7 +53,7 @@ def good_centers(rng: np.random.Generator, problem: RecourseProblem, tries: int)
 
 def around(rng: np.random.Generator, question: Question, center: np.ndarray) -> Box:
     """A box of centres that holds this one."""
-    low, high = question.lower.copy(), question.upper.copy()
+    low, high = question.limits.low.copy(), question.limits.high.copy()
     for f, c in enumerate(center.tolist()):
         if rng.random() < 0.6:
             low[f] = max(low[f], c - float(rng.choice([0.0, 0.0, 1.0, 4.0])))
@@ -64,36 +63,31 @@ def around(rng: np.random.Generator, question: Question, center: np.ndarray) -> 
 
 
 def try_to_outbid(
-    rng: np.random.Generator,
-    problem: RecourseProblem,
-    question: Question,
-    trees: Trees,
-    rows: list[Row],
-    center: np.ndarray,
+    rng: np.random.Generator, problem: RecourseProblem, walker: Walker, rows: list[Row], center: np.ndarray
 ) -> int:
     """How many leaves were tried: all must fail, because the centre is in their box, below the bound and good."""
+    question = walker.question
     box = around(rng, question, center)
     assert question.narrow(box)
-    cost = least_cost(question, Box(center.tolist(), center.tolist()))
+    cost = question.least_cost(Box(center.tolist(), center.tolist()))
     assert cost is not None
-    limit = cost + 1 if rng.random() < 0.7 else bound_cost(question, 1e6)
-    row = rows[int(rng.integers(len(rows)))]
-    try:
-        adversary = Outbid(trees, question, row, some_input(rng, problem).tolist(), Budget(60.0), {})
-        best = Auction(adversary, box, limit)
-    except Refused:  # a point that is no input: nothing is ruled out
+    limit = cost + 1 if rng.random() < 0.7 else question.price(1e6)
+    row, point = rows[int(rng.integers(len(rows)))], some_input(rng, problem).tolist()
+    if not question.is_input(point):
         return 0
+    auction = Auction(walker, row, point, box, limit)
+    best = Offer(auction)
     assert not best.settled, f"{center} is outbid"
     multipliers = [None, 0.0, 1.0, float(np.exp(rng.normal(0.0, 4.0))), *([best.multiplier] if best.multiplier else [])]
     for multiplier in multipliers:
-        assert not outbid(adversary, box, limit, multiplier), f"{center} is outbid with multiplier {multiplier}"
+        assert not auction.wins(multiplier), f"{center} is outbid with multiplier {multiplier}"
         f = int(rng.integers(center.size))
         c, whole = float(center[f]), question.whole[f]
         step = 1.0 if whole else abs(c) * 1e-15 + 1e-300
         for side in ((f, c + step, math.inf), (f, -math.inf, c - step)):
             low, high = max(side[1], box.low[f] - 1.0), min(side[2], box.high[f] + 1.0)
             if math.isfinite(low) and math.isfinite(high):
-                assert not outbid(adversary, box, limit, multiplier, [(f, low, high)]), f"{center} is cut off"
+                assert not auction.wins(multiplier, [(f, low, high)]), f"{center} is cut off"
     return len(multipliers)
 
 
@@ -111,13 +105,13 @@ def test_good_centers_are_not_ruled_out() -> None:
         model = read_model(parsed(model_bytes(problem.model)))
         question = read_question(question_document(problem, None), model)
         assert isinstance(model.parts, Trees)
-        trees = simplified(model.parts, question)
-        rows = tree_rows(model, trees, question.target)
+        walker = Walker(model.parts, question)
+        rows = [tree_row(model, model.parts, margin) for margin in margins(model, question)]
         for center in centers[:4]:
-            tried += sum(try_to_outbid(rng, problem, question, trees, rows, center) for _ in range(3))
+            tried += sum(try_to_outbid(rng, problem, walker, rows, center) for _ in range(3))
             for _ in range(10):
                 bad = around(rng, question, some_input(rng, problem))
-                if question.narrow(bad) and any(is_bad(trees, question, row, bad) for row in rows):
+                if question.narrow(bad) and any(walker.is_bad(row, bad) for row in rows):
                     met += 1
                     point = Box(center.tolist(), center.tolist())
                     assert not meets(question, point, bad), f"the room of {center} is good and meets {bad}"

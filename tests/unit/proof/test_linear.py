@@ -98,7 +98,7 @@ def test_false_claims_are_refused() -> None:
     assert region.proof is not None and region.proof.document is not None
     document, file = region.proof.document, model_bytes(explainer.model)
     higher = {**document, "optimality": {**document["optimality"], "bound": region.distance * 1.0001}}
-    with pytest.raises(Refused, match="do not reach the bound"):
+    with pytest.raises(Refused, match="does not reach the bound"):
         check(packed(higher), file)
     center = np.array(document["region"]["center"])
     nearer = np.array(document["question"]["factual"]) + 0.999 * (center - document["question"]["factual"])

@@ -13,7 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from elbowroom import Explainer
 from elbowroom.proof.model_file import model_bytes
-from elbowroom_checker.model import Linear, Trees, read_model
+from elbowroom_checker.model import Affine, Trees, read_model
 from elbowroom_checker.reading import Refused, parsed
 from tests.support.proofs import trees_of
 from tests.support.small_questions import random_question
@@ -56,7 +56,7 @@ def test_linear_weights_and_error_bounds_are_kept() -> None:
     X, y = data(3)
     explainer = Explainer(LogisticRegression().fit(X, y))
     read = read_model(parsed(model_bytes(explainer.model)))
-    assert isinstance(read.parts, Linear)
+    assert isinstance(read.parts, Affine)
     affine = explainer.model.affine  # type: ignore[union-attr]
     assert np.array_equal(read.parts.weight, affine.weight) and np.array_equal(read.parts.bias, affine.bias)
     assert np.array_equal(read.parts.error_slope, affine.error_slope)
@@ -77,5 +77,5 @@ def test_a_tree_that_is_none_is_refused() -> None:
     assert isinstance(read_model(file).parts, Trees)
     inner = next(i for i, f in enumerate(file["trees"]["feature"]) if f >= 0)
     file["trees"]["left"][inner] = inner  # a cycle
-    with pytest.raises(Refused, match="two parents"):
+    with pytest.raises(Refused, match="a child comes before its parent"):
         read_model(file)

@@ -8,17 +8,18 @@ import numpy as np
 
 from elbowroom.explainer.attempt import Attempt
 from elbowroom.problem import RecourseProblem
+from elbowroom.proof.linear import distance_of
 from elbowroom.proof.model_file import model_bytes
 from elbowroom.proof.prover import Prover
 from elbowroom.proof.question_file import question_document
 from elbowroom.search.contract import Clock
 from elbowroom.search.linear import LinearEngine
 from elbowroom_checker import Refused, check
-from elbowroom_checker.costs import as_distance, least_cost
-from elbowroom_checker.linear import dual_value, linear_rows
-from elbowroom_checker.model import read_model
+from elbowroom_checker.linear import dual_value, linear_row
+from elbowroom_checker.model import Affine, read_model
 from elbowroom_checker.question import Box, Question, read_question
 from elbowroom_checker.reading import parsed
+from elbowroom_checker.rows import margins
 from tests.support.hostile import attack
 from tests.support.linear_problems import random_problem
 
@@ -61,26 +62,23 @@ def test_random_questions() -> None:
 def some_leaf(rng: np.random.Generator, problem: RecourseProblem, question: Question, n_rows: int) -> dict[str, object]:
     """Multipliers, shifts of the room and weights of costs as a stranger may choose them; some are too large."""
     n, groups = problem.factual.size, len(question.groups)
-    shifts = []
-    for _ in range(n_rows):
-        shift = rng.uniform(-1.0, 1.0, n)
-        if question.shape == "ball":
-            shift /= max(float(np.sqrt(shift @ shift)), 1e-9) * rng.uniform(1.0, 2.0)
-        if question.shape == "diamond":
-            shift /= max(float(np.abs(shift).sum()), 1e-9) * rng.uniform(1.0, 2.0)
-        shift *= np.where(shift < 0, question.down, question.up)
-        shift = np.where(question.whole, np.trunc(shift), shift)
-        for group in question.groups:
-            allowed = question.categories(group, Box(question.lower, question.upper))
-            shift[group.members] = 0.0
-            shift[rng.choice(sorted(allowed))] = 1.0
-        shifts.append((shift + 0.0).tolist())
+    shift = rng.uniform(-1.0, 1.0, n)
+    if question.shape == "ball":
+        shift /= max(float(np.sqrt(shift @ shift)), 1e-9) * rng.uniform(1.0, 2.0)
+    if question.shape == "diamond":
+        shift /= max(float(np.abs(shift).sum()), 1e-9) * rng.uniform(1.0, 2.0)
+    shift *= np.where(shift < 0, question.down, question.up)
+    shift = np.where(question.whole, np.trunc(shift), shift)
     weights = rng.uniform(0.0, 1.0, n + groups)
     if question.norm != "l1":
         weights /= weights.sum() if question.norm == "linf" else float(np.sqrt(weights @ weights))
         weights *= 0.999
-    multipliers = np.exp(rng.normal(-1.0, 2.0, n_rows)) * (rng.random(n_rows) < 0.7)
-    return {"multipliers": multipliers.tolist(), "shifts": shifts, "weights": weights.tolist()}
+    return {
+        "row": int(rng.integers(n_rows)),
+        "multiplier": float(np.exp(rng.normal(-1.0, 2.0))),
+        "shift": (shift + 0.0).tolist(),
+        "weights": weights.tolist(),
+    }
 
 
 def test_good_centers_are_not_ruled_out() -> None:
@@ -97,12 +95,13 @@ def test_good_centers_are_not_ruled_out() -> None:
         rng = np.random.default_rng(seed)
         model = read_model(parsed(model_bytes(problem.model)))
         question = read_question(question_document(problem, None), model)
-        rows = linear_rows(model, question.target)
-        box, point = Box(question.lower.copy(), question.upper.copy()), Box(center.tolist(), center.tolist())
-        cost = least_cost(question, point)
+        assert isinstance(model.parts, Affine)
+        rows = [linear_row(model.parts, margin) for margin in margins(model, question)]
+        box, point = question.limits.copy(), Box(center.tolist(), center.tolist())
+        cost = question.least_cost(point)
         if not question.narrow(box) or cost is None:
             continue
-        distance = as_distance(question, cost)
+        distance = distance_of(question, cost)
         for _ in range(30):
             small = Box(
                 [max(a, c - float(rng.choice([0.0, 1.0, 1e9]))) for a, c in zip(box.low, center.tolist(), strict=True)],
@@ -113,7 +112,7 @@ def test_good_centers_are_not_ruled_out() -> None:
             )
             assert question.narrow(small)
             try:
-                value = dual_value(rows, question, small, some_leaf(rng, problem, question, len(rows)), distance)
+                value = dual_value(rows, question, small, some_leaf(rng, problem, question, len(rows)), False)
             except Refused:
                 continue
             tried += 1

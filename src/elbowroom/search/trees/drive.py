@@ -97,8 +97,9 @@ class Kernels(Protocol):
     def drop_held(self) -> None:
         """Forget that node."""
 
-    def expand(self, nodes: Nodes, budget: float, share: int) -> int:
-        """Work on up to ``share`` nodes, for centres of total cost < budget; how that stopped: see `STOP`."""
+    def expand(self, nodes: Nodes, budget: float, share: int, main: bool = True) -> int:
+        """Work on up to ``share`` nodes, for centres of total cost < budget, in the ``main`` search or a neighbourhood; how that
+        stopped: see `STOP`."""
 
     def look_longer(self) -> None:
         """The adversary was stuck: give it more time and space."""
@@ -261,7 +262,7 @@ class Drive:
     # ---- the searches -------------------------------------------------------------------------------------------------
     def _advance(self, strategy: Strategy, nodes: Nodes, share: int, main: bool) -> tuple[int, Nodes]:
         """Run the kernel once and do what it asks for; the nodes may have moved to a larger pool."""
-        stop = self.kernels.expand(nodes, self.budget, share)
+        stop = self.kernels.expand(nodes, self.budget, share, main)
         if stop in (STOP.CANDIDATE, STOP.FINE):
             nodes = strategy.close(nodes, stop, main)
         elif stop == STOP.FULL and 4 * nodes.low.nbytes < POOL_BYTES:

@@ -94,7 +94,7 @@ class BallKernels:
     def drop_held(self) -> None:
         self.workspace.progress.dive[0] = 0
 
-    def expand(self, nodes: Nodes, budget: float, share: int) -> int:
+    def expand(self, nodes: Nodes, budget: float, share: int, main: bool = True) -> int:
         return int(self.run(TASK.EXPAND, nodes, budget, 0.0, share))
 
     def look_longer(self) -> None:

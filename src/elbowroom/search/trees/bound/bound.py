@@ -52,6 +52,7 @@ def bound(
     room covers ``cell``, which is bad for ``rival``. Only centres of total cost < budget are of interest.
     """
     n_dims = x.shape[0]
+    scratch.price[0] = -1.0
     begin, end = model.word_start[rival], model.word_start[rival + 1]
     for w in range(begin, end):
         scratch.here[w] = scratch.reach[w] = model.everything[w]
@@ -90,6 +91,7 @@ def bound(
         question=question, low=low, high=high, x=x, paid=paid, base=base, budget=budget, deficit=deficit,
         scratch=scratch,
     )  # fmt: skip
+    scratch.price[0] = price
     if price < 0.0 or base + value >= budget:
         return BOUND.PRUNED, base
     if budget < math.inf and not tighten(

@@ -39,6 +39,7 @@ class Scratch(Bundle):
     span_last: Ints = array("leaves")
     step_cost: Floats = array("steps")
     step_gain: Floats = array("steps")
+    price: Floats = array(1)  # of the last unit of gain in the last bound: its multiplier (-1: it needed none)
     hull_cost: Floats = array("steps")
     hull_gain: Floats = array("steps")
 

@@ -14,7 +14,8 @@ from elbowroom.search.contract import Clock
 from elbowroom.search.trees.bad.one_hot import one_hot_possible
 from elbowroom.search.trees.boxes.climb import Ladder, ascend, shrink, total_cost
 from elbowroom.search.trees.boxes.expand import expand
-from elbowroom.search.trees.boxes.limits import FIRST_NODES, MANY_WORDS, NEIGHBOURHOOD_NODES, STEPS_AT_ONCE
+from elbowroom.search.trees.boxes.limits import FIRST_NODES, FIRST_TAPE, MANY_WORDS, NEIGHBOURHOOD_NODES, STEPS_AT_ONCE
+from elbowroom.search.trees.boxes.log import HEAD, LOGGED, Log
 from elbowroom.search.trees.boxes.regions import Regions, add_region, forbid_positions
 from elbowroom.search.trees.boxes.workspace import COUNT, Workspace
 from elbowroom.search.trees.drive import Schedule
@@ -50,6 +51,7 @@ class BoxKernels:
         )
         self.adversary = Adversary(self.model, n_dims)
         self.regions = Regions.of(self.question)
+        self.log = Log.of(n_dims, 0)
         for row in range(memory.rival.size):
             low, high = memory.low[row].astype(np.int64), memory.high[row].astype(np.int64)
             if one_hot_possible(self.question, low, high):
@@ -67,9 +69,19 @@ class BoxKernels:
     def drop_held(self) -> None:
         """There is none."""
 
-    def expand(self, nodes: Nodes, budget: float, share: int) -> int:
+    def start_log(self) -> None:
+        """From now on the main search writes down what it does."""
+        self.log = Log.of(self.home.size, FIRST_TAPE)
+
+    def expand(self, nodes: Nodes, budget: float, share: int, main: bool = True) -> int:
         about = self.model, self.question, self.regions, nodes, self.adversary.stack, self.scratch, self.workspace
-        return int(expand(*about, budget, share, self.adversary.limit))
+        self.log.count[LOGGED.IS_ON] = int(main and self.log.tape.size > 0)
+        if self.log.count[LOGGED.IS_ON]:
+            most = HEAD + 10 * self.home.size  # of one record; a node has a few
+            while self.log.tape.size - int(self.log.count[LOGGED.USED]) < 64 * most:
+                self.log = self.log.doubled()
+            share = min(share, (self.log.tape.size - int(self.log.count[LOGGED.USED])) // (16 * most))
+        return int(expand(*about, budget, share, self.adversary.limit, self.log))
 
     def look_longer(self) -> None:
         self.adversary.look_longer()

@@ -23,6 +23,7 @@ from elbowroom.search.trees.bound.bound import BOUND, bound
 from elbowroom.search.trees.bound.gains import Scratch
 from elbowroom.search.trees.boxes.cell import choose_cell, deepen
 from elbowroom.search.trees.boxes.limits import MOST_DELAYS
+from elbowroom.search.trees.boxes.log import NOTES, Log, keep_ends, log_bound, log_child, log_split
 from elbowroom.search.trees.boxes.node import settle
 from elbowroom.search.trees.boxes.regions import Regions, add_region, literal_cost, met_regions
 from elbowroom.search.trees.boxes.workspace import COUNT, Workspace
@@ -74,8 +75,11 @@ def split(
     base: float,
     key: float,
     budget: float,
+    log: Log,
+    node: int,
 ) -> None:
     """One child per live literal of the region's clause, cheapest first; each excludes the literals before it."""
+    record = log_split(log, node, regions.rival[row], regions.low[row], regions.high[row])
     low, high, n_dims = workspace.low, workspace.high, workspace.x.shape[0]
     additive = question.norm == COSTS.ADDITIVE
     n_literals = int64(0)
@@ -100,7 +104,8 @@ def split(
             low[d] = p
         else:
             high[d] = p
-        push(nodes, low, high, max(key, workspace.rank[workspace.order[i]]), int64(0))
+        note = log_child(log, record, d, int64(up), p)
+        push(nodes, low, high, max(key, workspace.rank[workspace.order[i]]), note)
         low[d], high[d] = first, final
         if up:
             high[d] = p - 1
@@ -113,7 +118,7 @@ def split(
 @kernel
 def expand(
     model: Ensemble, question: Question, regions: Regions, nodes: Nodes, stack: Stack, scratch: Scratch, workspace: Workspace,
-    budget: float, share: int, adversary_limit: int,
+    budget: float, share: int, adversary_limit: int, log: Log,
 ) -> int:  # fmt: skip
     """Work on up to ``share`` nodes, looking for centres of total cost < budget."""
     n_dims = workspace.x.shape[0]
@@ -128,7 +133,9 @@ def expand(
             return STOP.PAUSED
         if lacks_room(nodes, 2 * n_dims + 2):
             return STOP.FULL
-        key, delays = pop(nodes, workspace.low, workspace.high)
+        key, note = pop(nodes, workspace.low, workspace.high)
+        node, delays = note // NOTES, note % NOTES
+        workspace.note[0] = note
         worked += 1
         workspace.count[COUNT.NODES] += 1
         row = int64(-1)
@@ -151,7 +158,7 @@ def expand(
                     model, question, workspace.first, workspace.final, adversary_limit, stack, workspace.work
                 )
                 if verdict == FINDING.LIMIT:
-                    push(nodes, workspace.low, workspace.high, key, delays)
+                    push(nodes, workspace.low, workspace.high, key, note)
                     return STOP.STUCK
                 if verdict != FINDING.BAD:
                     return STOP.CANDIDATE
@@ -160,6 +167,9 @@ def expand(
             else:
                 workspace.count[COUNT.MEETINGS] += 1
             row = workspace.found[0] if workspace.weight[0] > 0.0 else -1
+            if row < 0:  # nothing of this region's clause is left within the budget
+                r = workspace.found[0]
+                log_split(log, node, regions.rival[r], regions.low[r], regions.high[r])
             moved = False
             for attempt in range(2):  # the deepest cell of the room first, then one of the region that is hard to leave
                 if row < 0 or moved or regions.rival[row] < 0:  # what a rule forbids has no cell to defend
@@ -169,12 +179,18 @@ def expand(
                     regions.uses[row] += 1
                     deepen(model, question, workspace, regions.rival[row])
                 workspace.count[COUNT.BOUNDS] += 1
+                keep_ends(log, workspace.low, workspace.high)
                 outcome, value = bound(
                     model=model, question=question, rival=regions.rival[row], cell=workspace.cell, low=workspace.low, high=workspace.high, x=workspace.x,
                     paid=workspace.paid, base=base, budget=budget, scratch=scratch,
                 )  # fmt: skip
                 if model.ended[0] != 0:
                     return STOP.ENDED
+                if outcome != BOUND.HOLDS:
+                    log_bound(
+                        log, node, regions.rival[row], workspace.cell, workspace.x, workspace.low, workspace.high,
+                        scratch.price[0], math.inf if outcome == BOUND.PRUNED else value,
+                    )  # fmt: skip
                 if outcome == BOUND.PRUNED:
                     row = -1
                     break
@@ -187,7 +203,7 @@ def expand(
         if row < 0:
             continue
         if delays < MOST_DELAYS and nodes.count[HEAP.OPEN] > 0 and key > nodes.key[0]:
-            push(nodes, workspace.low, workspace.high, key, delays + 1)
+            push(nodes, workspace.low, workspace.high, key, note + 1)
             continue
-        split(question, workspace, regions, row, nodes, base, key, budget)
+        split(question, workspace, regions, row, nodes, base, key, budget, log, node)
     return STOP.EMPTY

@@ -16,6 +16,7 @@ SHRINK_ROUNDS = 3
 # Nodes
 FIRST_NODES = 100  # before the first large neighbourhood
 NEIGHBOURHOOD_NODES = 300
+FIRST_TAPE = 1 << 18  # numbers of a log, at first
 MANY_WORDS = 64  # of leaves: a node takes so long that the clock is looked at after each, at first
 MOST_DELAYS = 3  # a node whose key rose is put back at most this often before it is split
 

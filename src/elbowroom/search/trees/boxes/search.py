@@ -17,6 +17,7 @@ from elbowroom.search.trees.boxes.calls import BoxKernels
 from elbowroom.search.trees.boxes.climb import CLIMB
 from elbowroom.search.trees.boxes.dive import consistent, dive
 from elbowroom.search.trees.boxes.limits import CLOSE, STARTS, STEPS, STEPS_AT_ONCE
+from elbowroom.search.trees.boxes.log import NOTES
 from elbowroom.search.trees.cells.gradual import NOT_READY
 from elbowroom.search.trees.drive import Drive, Known
 from elbowroom.search.trees.heap import Nodes, push
@@ -45,6 +46,9 @@ def search_boxes(
     if isinstance(layout, str):
         return Ending(METHOD, math.inf, layout)
     kernels = BoxKernels(problem, clock, seed, memory, layout)
+    if clock.diary is not None and known is None:
+        kernels.start_log()
+        clock.diary.append(kernels)
     drive = Drive(problem, referee, clock, seed, memory, kernels, 1.0 - CLOSE, most_nodes)
     if known is not None:
         drive.start_from(known, layout.nearest(known.center))
@@ -129,13 +133,14 @@ class BoxStrategy:
         """Ask about the node's nearest centre; where the judge refuses it, the node is next again, without its bad cell."""
         workspace = self._kernels.workspace
         low, high, x = workspace.low.copy(), workspace.high.copy(), workspace.x.copy()
+        note = int(workspace.note[0]) // NOTES * NOTES
         if self._forbidden(x):
-            push(nodes, low, high, self._kernels.question.constant, 0)
+            push(nodes, low, high, self._kernels.question.constant, note)
             return nodes
         verdict = self._offer(x)
         if self._drive.hopes_for(verdict):
             if main:
                 self._drive.stop_at_tie(self._kernels.total(x))
         elif isinstance(verdict, Counterexample):
-            push(nodes, low, high, self._kernels.question.constant, 0)
+            push(nodes, low, high, self._kernels.question.constant, note)
         return nodes

@@ -50,6 +50,7 @@ class Workspace(Bundle):
     work: Ints = array(1)  # sub-ranges that the adversary has looked at
     count: Ints = array(len(COUNT))  # see `COUNT`
     random: Words = array(1)
+    note: Ints = array(1)  # of the node: see `log`
 
     @classmethod
     def of(cls, n_dims: int, n_words: int, seed: int) -> Workspace:
