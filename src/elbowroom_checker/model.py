@@ -97,6 +97,7 @@ def _trees(of: Any, n: int, n_scores: int) -> Trees:
     for i, f in enumerate(feature):
         if f < 0:
             numbers(value[i], n_scores, "value")
+            need(left[i] == right[i] == -1, "a leaf has children")
             continue
         for child in (index(left[i], size, "left"), index(right[i], size, "right")):
             need(child > i, "trees: a child comes before its parent")

@@ -143,7 +143,10 @@ def trees_of(model_file: bytes) -> TreeEnsemble:
         np.array([float(cut) for cut in trees["cut"]]),
         np.array(trees["left"], dtype=np.int64),
         np.array(trees["right"], dtype=np.int64),
-        np.array([value or [0.0] * width for value in trees["value"]], dtype=float),
+        np.array(
+            [value if f < 0 else [0.0] * width for f, value in zip(trees["feature"], trees["value"], strict=True)],
+            dtype=float,
+        ),
         np.array(trees["base"], dtype=float),
         divisor=trees["divisor"],
         single=trees["single"],

@@ -110,6 +110,6 @@ def test_false_claims_are_refused() -> None:
     with pytest.raises(Refused, match="margin is within the error bound"):
         check(packed({**document, "region": moved}), file)
     leaf = document["optimality"]["tree"][0]
-    longer = {**leaf, "shifts": [[1.5 * s for s in leaf["shifts"][0]]]}
+    longer = {**leaf, "shift": [1.5 * s for s in leaf["shift"]]}
     with pytest.raises(Refused, match="leaves the room"):
         check(packed({**document, "optimality": {**document["optimality"], "tree": [longer]}}), file)

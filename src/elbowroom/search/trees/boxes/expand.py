@@ -66,6 +66,12 @@ def learn(
 
 
 @inner_kernel
+def log_region(log: Log, node: int, regions: Regions, row: int) -> int:
+    """A region divides a node: where its record begins."""
+    return log_split(log, node, regions.rival[row], regions.low[row], regions.high[row])
+
+
+@inner_kernel
 def split(
     question: Question,
     workspace: Workspace,
@@ -79,7 +85,7 @@ def split(
     node: int,
 ) -> None:
     """One child per live literal of the region's clause, cheapest first; each excludes the literals before it."""
-    record = log_split(log, node, regions.rival[row], regions.low[row], regions.high[row])
+    record = log_region(log, node, regions, row)
     low, high, n_dims = workspace.low, workspace.high, workspace.x.shape[0]
     additive = question.norm == COSTS.ADDITIVE
     n_literals = int64(0)
@@ -115,14 +121,40 @@ def split(
             break
 
 
+@inner_kernel
+def log_outcome(
+    log: Log, node: int, rival: int, workspace: Workspace, price: float, outcome: int, value: float
+) -> None:
+    """What the bound said about a node, unless it said nothing."""
+    if outcome != BOUND.HOLDS:
+        left = math.inf if outcome == BOUND.PRUNED else value
+        log_bound(log, node, rival, workspace.cell, workspace.x, workspace.low, workspace.high, price, left)
+
+
+@inner_kernel
+def x_is_cut_off(workspace: Workspace) -> bool:
+    """True if the nearest centre is no longer in the node."""
+    for d in range(workspace.x.shape[0]):
+        if workspace.x[d] < workspace.low[d] or workspace.x[d] > workspace.high[d]:
+            return True
+    return False
+
+
+@inner_kernel
+def room_at_x(question: Question, workspace: Workspace) -> None:
+    """Cells of the room of the nearest centre."""
+    for d in range(workspace.x.shape[0]):
+        workspace.first[d] = question.low_cell[question.pos_start[d] + workspace.x[d]]
+        workspace.final[d] = question.high_cell[question.pos_start[d] + workspace.x[d]]
+
+
 @kernel
 def expand(
     model: Ensemble, question: Question, regions: Regions, nodes: Nodes, stack: Stack, scratch: Scratch, workspace: Workspace,
     budget: float, share: int, adversary_limit: int, log: Log,
 ) -> int:  # fmt: skip
     """Work on up to ``share`` nodes, looking for centres of total cost < budget."""
-    n_dims = workspace.x.shape[0]
-    worked = 0
+    n_dims, worked = workspace.x.shape[0], 0
     while nodes.count[HEAP.OPEN] > 0:
         if model.ended[0] != 0:
             return STOP.ENDED
@@ -138,8 +170,7 @@ def expand(
         workspace.note[0] = note
         worked += 1
         workspace.count[COUNT.NODES] += 1
-        row = int64(-1)
-        base = math.inf
+        row, base = int64(-1), math.inf
         while True:
             base = settle(question, workspace, budget)
             if base >= budget:
@@ -151,9 +182,7 @@ def expand(
                 weight=workspace.weight,
             )  # fmt: skip
             if hits == 0:
-                for d in range(n_dims):
-                    workspace.first[d] = question.low_cell[question.pos_start[d] + workspace.x[d]]
-                    workspace.final[d] = question.high_cell[question.pos_start[d] + workspace.x[d]]
+                room_at_x(question, workspace)
                 verdict, rival = find_bad_in(
                     model, question, workspace.first, workspace.final, adversary_limit, stack, workspace.work
                 )
@@ -168,8 +197,7 @@ def expand(
                 workspace.count[COUNT.MEETINGS] += 1
             row = workspace.found[0] if workspace.weight[0] > 0.0 else -1
             if row < 0:  # nothing of this region's clause is left within the budget
-                r = workspace.found[0]
-                log_split(log, node, regions.rival[r], regions.low[r], regions.high[r])
+                log_region(log, node, regions, workspace.found[0])
             moved = False
             for attempt in range(2):  # the deepest cell of the room first, then one of the region that is hard to leave
                 if row < 0 or moved or regions.rival[row] < 0:  # what a rule forbids has no cell to defend
@@ -186,18 +214,12 @@ def expand(
                 )  # fmt: skip
                 if model.ended[0] != 0:
                     return STOP.ENDED
-                if outcome != BOUND.HOLDS:
-                    log_bound(
-                        log, node, regions.rival[row], workspace.cell, workspace.x, workspace.low, workspace.high,
-                        scratch.price[0], math.inf if outcome == BOUND.PRUNED else value,
-                    )  # fmt: skip
+                log_outcome(log, node, regions.rival[row], workspace, scratch.price[0], outcome, value)
                 if outcome == BOUND.PRUNED:
                     row = -1
                     break
                 key = max(key, value)
-                for d in range(n_dims):
-                    if workspace.x[d] < workspace.low[d] or workspace.x[d] > workspace.high[d]:
-                        moved = True
+                moved = moved or x_is_cut_off(workspace)
             if row < 0 or not moved:
                 break
         if row < 0:
