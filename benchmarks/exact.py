@@ -12,7 +12,7 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from tests.support.blocked import check
 from tests.support.exact import people, several, whole
@@ -20,6 +20,7 @@ from tests.support.whole_truth import FAMILIES
 
 import elbowroom
 
+Parts: TypeAlias = dict[str, tuple[int, int, Callable[[int], str]]]  # how many, the first seed, what is asked
 FIRST = 10_000  # seeds that no test of the suite asks about
 
 
@@ -28,7 +29,7 @@ def _blocked(seed: int) -> str:
     return "none"
 
 
-PARTS: dict[str, tuple[int, int, Callable[[int], str]]] = {
+PARTS: Parts = {
     "together": (2_300, FIRST, people),
     **{f"whole numbers, {family}": (150 if family == "network" else 300, FIRST, lambda seed, f=family: whole(seed, (f,))) for family in FAMILIES},
     "whole numbers, trees by Algorithm 1": (200, 2 * FIRST, lambda seed: whole(seed, ("trees",), "adversarial")),
@@ -39,9 +40,14 @@ PARTS: dict[str, tuple[int, int, Callable[[int], str]]] = {
 
 def run_exact(rows: int | None = None, only: Sequence[str] = ()) -> dict[str, Any]:
     """One record per part: how many questions, how they ended, and what was wrong."""
+    return run_parts(PARTS, rows, only)
+
+
+def run_parts(parts: Parts, rows: int | None, only: Sequence[str]) -> dict[str, Any]:
+    """Each part asks its questions, by number of the first one."""
     warnings.simplefilter("ignore", elbowroom.ElbowroomWarning)
     records, failures = [], []
-    for name, (count, first, ask) in PARTS.items():
+    for name, (count, first, ask) in parts.items():
         if only and not any(name.startswith(part) for part in only):
             continue
         ended: Counter[str] = Counter()

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from elbowroom.present.account import Account, Line, Sort, account_of
+from elbowroom.present.actions import actions_in_words
 from elbowroom.present.outcomes import joined, outcome, spoken
 from elbowroom.result.region import Region
 
@@ -30,7 +31,7 @@ def sentence_of(account: Account) -> str:
     if not account.changing:
         some = "No single feature has to change, but not all can stay as they are. "
         said += "Nothing has to change. " if account.holds_now else some
-    return said + claim_of(account)
+    return said + actions_in_words(region) + claim_of(account)
 
 
 def claim_of(account: Account) -> str:

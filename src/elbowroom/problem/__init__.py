@@ -3,7 +3,9 @@ created."""
 
 from elbowroom.problem.body import Body
 from elbowroom.problem.categories import allowed_categories
+from elbowroom.problem.causes import Causal
 from elbowroom.problem.conditions import Conditions, Takes
+from elbowroom.problem.covariance import Covariance
 from elbowroom.problem.distances import Distance, Metric
 from elbowroom.problem.kinds import Direction, Kind, Missing
 from elbowroom.problem.parts import Part, PartKind
@@ -35,7 +37,9 @@ __all__ = [
     "Ball",
     "Body",
     "Box",
+    "Causal",
     "Conditions",
+    "Covariance",
     "Diamond",
     "Direction",
     "Distance",

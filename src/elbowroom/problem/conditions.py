@@ -132,6 +132,7 @@ class Takes:
     domains: bool = False
     clauses: bool = False
     prices: bool = False  # not a condition: prices for each way and length of a move
+    slant: bool = False  # nor this: moves that are linear forms of several columns
     further: bool = False
     hulls: bool = False
 
@@ -242,6 +243,20 @@ class Conditions:
         ):
             if not taken:
                 yield from (f"{name}: {part.source}" for part in parts)
+
+
+def still_columns(space: Space, factual: Floats) -> Conditions:
+    """Rows a_f = 0 for the columns of the causes that nobody can act on; see `causes`."""
+    causes = space.causes
+    if causes is None or causes.acts is None:
+        return Conditions()
+    forms = np.eye(len(space.names)) - causes.matrix(space.names)
+    rows = []
+    for f, name in enumerate(space.names):
+        if name not in causes.acts and space.group_of[f] < 0:
+            rest = float(forms[f] @ factual)
+            rows.append(Row(forms[f], rest, rest, f"Causal (nobody can act on {name!r})"))
+    return Conditions(rows=tuple(rows))
 
 
 def is_exact_in(shape_is_round: bool, part: Row | Domain | Clause, space: Space) -> bool:

@@ -17,6 +17,7 @@ from elbowroom.errors import InputError
 from elbowroom.numerics import EPS, Floats, Ints
 from elbowroom.problem.pieces import Pieces
 from elbowroom.problem.prices import Price
+from elbowroom.problem.slant import slant_of
 from elbowroom.problem.space import Space
 
 
@@ -56,7 +57,8 @@ class Distance(Enum):
 class Metric:
     """A norm together with the prices of a space: what a move of one raw unit of each column costs.
 
-    ``priced`` holds the columns whose price depends on the way or the length of the move.
+    ``priced`` holds the columns whose price depends on the way or the length of the move. With a ``slant`` S the moves of
+    columns are u = |S (x - factual)|: actions on causes, or moves measured by a covariance.
     """
 
     distance: Distance
@@ -64,13 +66,17 @@ class Metric:
     group_price: Floats  # (groups,)
     space: Space
     priced: Mapping[int, Price] = field(default_factory=dict)
+    slant: Floats | None = None  # (columns, columns)
 
     @classmethod
     def of(cls, space: Space, distance: Distance) -> Metric:
         factor = np.where(space.group_of >= 0, 0.0, space.weight / space.scale)
         prices = {f: feature.price for f, feature in enumerate(space.features) if space.group_of[f] < 0}
         priced = {f: price for f, price in prices.items() if not price.is_plain}
-        return cls(distance, factor, np.array([g.weight for g in space.groups]), space, priced)
+        if space.covariance is not None and distance is not Distance.L2:
+            raise InputError(f"distance={distance.value!r}: a space with a covariance measures by distance='l2'")
+        slant = slant_of(space.causes, space.covariance, space.names, factor)
+        return cls(distance, factor, np.array([g.weight for g in space.groups]), space, priced, slant)
 
     def pieces(self, column: int, factual: float, upwards: bool) -> Pieces:
         """What moves of a priced column cost, one way."""
@@ -111,7 +117,9 @@ class Metric:
     def moves(self, factual: Floats, center: Floats) -> Floats:
         """The vector u: one entry per column, then one per group."""
         single = (
-            self.costs(np.arange(center.size), factual, center)
+            np.abs(self.slant @ (center - factual))
+            if self.slant is not None
+            else self.costs(np.arange(center.size), factual, center)
             if self.priced
             else self.factor * np.abs(center - factual)
         )

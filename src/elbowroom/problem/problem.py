@@ -14,7 +14,7 @@ from elbowroom.models.base import Label, Model
 from elbowroom.numerics import Bools, Floats, Ints, next_up
 from elbowroom.problem.body import Body
 from elbowroom.problem.class_names import NO_NAMES, ClassNames
-from elbowroom.problem.conditions import Between, Conditions
+from elbowroom.problem.conditions import Between, Conditions, still_columns
 from elbowroom.problem.distances import Distance, Metric
 from elbowroom.problem.everywhere import Surroundings
 from elbowroom.problem.features import Group
@@ -101,6 +101,9 @@ class RecourseProblem:
             )
         if self.rules:
             check_rules(self.rules)
+        if self.space.causes is not None and (self.stated.most_changes is not None or self.missing):
+            what = "AtMost, which counts columns and not actions," if not self.missing else "a row that lacks numbers"
+            raise InputError(f"{what} is not known together with causes; leave it out, or leave out the causes")
         if self.missing:
             self._check_missing()
         _ = self.conditions, self.walls, self.target_index
@@ -141,7 +144,13 @@ class RecourseProblem:
     @cached_property
     def stated(self) -> Conditions:
         """What the rules come down to, those about every point of the room as they are."""
-        return conditions_of(self.rules, self.space, self.factual)
+        found = conditions_of(self.rules, self.space, self.factual)
+        return Conditions.merged([found, still_columns(self.space, self.factual)]) if self.ruled else found
+
+    @property
+    def ruled(self) -> bool:
+        """True if there may be conditions: of rules, or of columns that nobody can act on."""
+        return bool(self.rules) or self.space.causes is not None
 
     @cached_property
     def conditions(self) -> Conditions:
@@ -174,7 +183,7 @@ class RecourseProblem:
         the limits alone."""
         if self.case is not None:
             return self.case.lower, self.case.upper
-        if not self.rules or not self._forced:
+        if not self.ruled or not self._forced:
             return self.limits
         lower, upper = self.lower.copy(), self.upper.copy()
         for option, _ in self._forced:
@@ -259,7 +268,7 @@ class RecourseProblem:
                 f"column {self.space.names[f]!r}: the factual value {self.factual[f]:g} and its direction leave nothing "
                 f"of the bounds [{self.space.lower[f]:g}, {self.space.upper[f]:g}]"
             )
-        return self._trouble_with_rules() if self.rules else None
+        return self._trouble_with_rules() if self.ruled else None
 
     def _trouble_with_rules(self) -> str | None:
         for clause in self.conditions.clauses:
@@ -342,7 +351,7 @@ class RecourseProblem:
                 f"column {space.names[f]!r}: {center[f]} differs from {self.factual[f]} by less than its room; with "
                 'on="kept" a feature is kept, or moves by its room at least'
             )
-        return self._broken_rule(center) if self.rules else None
+        return self._broken_rule(center) if self.ruled else None
 
     def _broken_rule(self, center: Floats) -> str | None:
         if self.case is not None:

@@ -19,6 +19,8 @@ import pandas as pd
 
 from elbowroom.errors import InputError
 from elbowroom.numerics import Bools, Floats, Ints
+from elbowroom.problem.causes import Causal
+from elbowroom.problem.covariance import Covariance
 from elbowroom.problem.describing import as_html, as_text, describe, summary
 from elbowroom.problem.features import Feature, Group
 from elbowroom.problem.kinds import Kind, Missing
@@ -29,6 +31,7 @@ from elbowroom.problem.priced import percentile_prices, priced
 from elbowroom.problem.prices import Price
 from elbowroom.problem.rows import values_by_name
 from elbowroom.problem.scales import Scale
+from elbowroom.problem.slant import check_slant
 from elbowroom.problem.tables import Given, RawColumn, check_values, one_row, raw_columns, to_inner, to_table
 from elbowroom.visible import listed
 
@@ -58,6 +61,8 @@ class Space:
     groups: tuple[Group, ...] = field(default=())
     notes: Mapping[str, str] = field(default_factory=dict, compare=False)  # on columns and groups, for `describe`
     measure: Scale | None = field(default=None, compare=False)  # where the scales come from; None: the user's own
+    causes: Causal | None = None  # what follows when somebody acts on a column
+    covariance: Covariance | None = None  # by which moves are measured, with distance "l2"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "features", tuple(self.features))
@@ -90,6 +95,8 @@ class Space:
         columns = self.columns
         if len(set(columns)) < len(columns):
             raise InputError(f"column names must differ: {listed(columns)}")
+        if self.causes is not None or self.covariance is not None:
+            check_slant(self.causes, self.covariance, self.features, self.groups)
 
     # ---- the space as arrays, for everything that computes -------------------------------------------------------
     @cached_property
@@ -265,6 +272,12 @@ class Space:
             A space of its own.
         """
         return replace(self, features=priced(self.features, self.columns, prices)) if prices else self
+
+    def with_covariance(self, frame: pd.DataFrame) -> Space:
+        """The same space with the Mahalanobis distance for distance="l2": moves are measured by the covariance of the columns
+        of numbers in the table ``frame``, and not by weights and scales."""
+        numbers = [f.name for f in self.features if self.group_of[self.position[f.name]] < 0]
+        return replace(self, covariance=Covariance.of(frame, numbers))
 
     def suggest_rules(self, frame: pd.DataFrame, most: int = 20) -> Suggestions:
         """Rules that hold in every row of a table and seem to mean something: one number never above another, categories that

@@ -72,4 +72,6 @@ def why_no_bound(problem: RecourseProblem) -> str | None:
         return 'a proof that no closer centre exists cannot be written for a room on="changed" or on="kept" yet'
     if problem.metric.priced:
         return "a proof that no closer centre exists cannot be written for features with prices of their own yet"
+    if problem.metric.slant is not None:
+        return "a proof that no closer centre exists cannot be written for causes or a covariance yet"
     return None

@@ -20,6 +20,7 @@ from elbowroom.problem.scales import Scale
 from elbowroom.problem.shapes import Shape
 from elbowroom.problem.space import Feature, Group, Space
 from elbowroom.problem.target import Target
+from elbowroom.result.slant_json import causes_in, covariance_in, slant_out
 
 ROOMS: Final = {shape.value: room_of(shape) for shape in Shape}
 LABELS: Final[tuple[type, ...]] = (bool, int, float, str, bytes, date, datetime, timedelta)
@@ -177,7 +178,7 @@ def space_out(space: Space) -> dict[str, Any]:
         for f in space.features
     ]
     measure = {} if space.measure is None else {"measure": space.measure.value}
-    return {"features": features, "groups": [_group_out(g) for g in space.groups], **measure}
+    return {"features": features, "groups": [_group_out(g) for g in space.groups], **measure, **slant_out(space)}
 
 
 def prices_out(feature: Feature) -> dict[str, Any]:
@@ -252,7 +253,14 @@ def space_in(entry: Reader) -> Space:
         for f in entry.at("features").items()
     )
     measure = entry.at("measure").choice(Scale) if "measure" in entry.mapping() else None
-    return Space(features, tuple(map(_group_in, entry.at("groups").items())), measure=measure)
+    causes, covariance = entry.maybe("causes"), entry.maybe("covariance")
+    return Space(
+        features,
+        tuple(map(_group_in, entry.at("groups").items())),
+        measure=measure,
+        causes=None if causes is None else causes_in(causes),
+        covariance=None if covariance is None else covariance_in(covariance),
+    )
 
 
 def floats_out(values: np.ndarray[Any, Any]) -> list[float | str]:

@@ -162,6 +162,18 @@ class Region:
         )
 
     @cached_property
+    def actions(self) -> pd.Series | None:
+        """What to do to each column, where the space has causes: the rest of the move follows by itself. None without causes."""
+        causes, space = self.space.causes, self.space
+        if causes is None:
+            return None
+        done = causes.actions(space.names, self.factual_values, self.body.center)
+        numbers = space.group_of < 0
+        return pd.Series(
+            done[numbers], [n for n, is_one in zip(space.names, numbers, strict=True) if is_one], name="action"
+        )
+
+    @cached_property
     def center(self) -> pd.Series:
         """The centre by column of the user's table; categories by their labels, NaN for what is missing."""
         return series_of(self.space, self.body.center, self.missing, "center")

@@ -87,7 +87,7 @@ class CaseEngine:
         engine = self._able(problem)
         ending = self._searched(engine, problem, referee, clock, seed)
         unsettled = math.isfinite(ending.lower_bound) and referee.center is None and not clock.expired
-        if not unsettled or not problem.rules or self.otherwise is None or engine is self.otherwise:
+        if not unsettled or not problem.ruled or self.otherwise is None or engine is self.otherwise:
             return ending
         if self._refusal(self.otherwise, problem) is not None:
             return ending

@@ -126,7 +126,10 @@ def refusal(
     if priced:
         names = listed([problem.space.names[f] for f in priced])
         return f"{who} does not take prices that depend on the way or the length of a move: {names}; leave them out"
-    beyond = problem.conditions.beyond(takes) if problem.rules else None
+    if problem.metric.slant is not None and not takes.slant:
+        what = "causes" if problem.space.causes is not None else "a covariance"
+        return f"{who} does not take {what}; use method='auto' or method='adversarial'"
+    beyond = problem.conditions.beyond(takes) if problem.ruled else None
     if beyond is None:
         return None
     return f"{who} does not take {beyond}; leave the rule out, or try another method"

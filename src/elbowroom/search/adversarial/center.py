@@ -14,6 +14,7 @@ import numpy as np
 from elbowroom.numerics import NONZERO, Floats, Ints
 from elbowroom.problem import Distance, RecourseProblem, allowed_categories
 from elbowroom.problem.conditions import ROW_SLACK
+from elbowroom.problem.slant import unslanted
 from elbowroom.search.adversarial.limits import FACTUAL_SHARE, HARDLY_MOVED, PRODUCT_ROUNDING, ROOT_ROUNDING
 from elbowroom.search.adversarial.master import Master, Stance
 from elbowroom.search.program import Builder, NormRow
@@ -44,13 +45,27 @@ def bounds_within(problem: RecourseProblem, reach: float) -> tuple[Floats, Float
     """Where a centre within distance ``reach`` may lie (rounded outwards slightly)."""
     lower, upper = (side.copy() for side in problem.centers)
     single = np.flatnonzero(problem.space.group_of < 0)
-    length = reach * (1.0 + EPSILONS.outwards) / problem.metric.factor[single]
+    length = reach * (1.0 + EPSILONS.outwards) * _longest_steps(problem, single)
     length = length + EPSILONS.outwards * np.abs(problem.factual[single]) * FACTUAL_SHARE
     lower[single] = np.maximum(lower[single], problem.factual[single] - length)
     upper[single] = np.minimum(upper[single], problem.factual[single] + length)
     whole = single[problem.space.whole_center[single]]
     lower[whole], upper[whole] = np.ceil(lower[whole]), np.floor(upper[whole])
     return lower, upper
+
+
+def _longest_steps(problem: RecourseProblem, single: Ints) -> Floats:
+    """How far each column goes, at most, if no move is longer than 1."""
+    slant = problem.metric.slant
+    if slant is None:
+        return 1.0 / problem.metric.factor[single]
+    return np.asarray(np.abs(unslanted(slant, single)).sum(axis=1)) * (1.0 + EPSILONS.outwards)
+
+
+def _slant(problem: RecourseProblem, single: Ints) -> Floats:
+    """Moves as linear forms of the columns of numbers: diagonal, unless there are causes or a covariance."""
+    slant = problem.metric.slant
+    return np.diag(problem.metric.factor[single]) if slant is None else slant[np.ix_(single, single)]
 
 
 def farthest(problem: RecourseProblem) -> float:
@@ -60,7 +75,8 @@ def farthest(problem: RecourseProblem) -> float:
     span = np.maximum(np.abs(lower - problem.factual), np.abs(upper - problem.factual))
     if not np.isfinite(span[single]).all():
         return math.inf
-    moves = np.concatenate([np.where(single, problem.metric.factor * span, 0.0), problem.metric.group_price])
+    longest = np.abs(_slant(problem, np.flatnonzero(single))) @ span[single]
+    moves = np.concatenate([longest, problem.metric.group_price])
     return problem.distance.norm(moves) * (1.0 + EPSILONS.outwards)
 
 
@@ -77,17 +93,17 @@ def add_center(builder: Builder, problem: RecourseProblem, reach: float, stance:
     columns = builder.columns(n, lower, upper, problem.space.whole_center)
     add_groups(builder, problem, columns)
     single = np.flatnonzero(problem.space.group_of < 0)
-    factor, factual = problem.metric.factor[single], problem.factual[single]
-    most = factor * np.maximum(np.abs(upper[single] - factual), np.abs(lower[single] - factual))
+    slant, factual = _slant(problem, single), problem.factual[single]
+    most = np.abs(slant) @ np.maximum(np.abs(upper[single] - factual), np.abs(lower[single] - factual))
     price = 1.0 if problem.distance is Distance.L1 else 0.0
     moves = builder.columns(single.size, 0.0, np.maximum(most, 0.0) * (1.0 + EPSILONS.outwards), cost=price)
-    rows = np.arange(single.size)
+    rows, (of, at) = np.arange(single.size), np.nonzero(slant)
     for sign in (1.0, -1.0):
         builder.block(
-            np.concatenate([rows, rows]),
-            np.concatenate([moves, columns[single]]),
-            np.concatenate([np.ones(single.size), -sign * factor]),
-            -sign * factor * factual - _slack(factor * factual),
+            np.concatenate([rows, of]),
+            np.concatenate([moves, columns[single[at]]]),
+            np.concatenate([np.ones(single.size), -sign * slant[of, at]]),
+            -sign * (slant @ factual) - _slack(np.abs(slant) @ np.abs(factual)),
             np.full(single.size, np.inf),
         )
     current = np.array([columns[m[np.argmax(problem.factual[m])]] for m in problem.space.members], dtype=np.int64)
@@ -153,9 +169,12 @@ def tidy(problem: RecourseProblem, x: Floats) -> Floats:
     """A solver's centre as an admissible one, if rounding suffices: whole, one-hot, within the limits, and with
     columns that hardly moved put back to the factual."""
     center = np.where(problem.space.whole_center, np.round(x), x)
+    if problem.space.causes is not None:
+        center = problem.space.causes.settled(problem.space.names, problem.space.whole_center, problem.factual, center)
     move = problem.metric.factor * np.abs(center - problem.factual)
     home = (problem.space.group_of < 0) & (move <= EPSILONS.unmoved * max(NONZERO, float(move.max(initial=0.0))))
-    center = np.where(home, problem.factual, center)
+    if problem.metric.slant is None:
+        center = np.where(home, problem.factual, center)
     lower, upper = problem.centers
     center = np.clip(center, lower, upper)
     for members in problem.space.members:

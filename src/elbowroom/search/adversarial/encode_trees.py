@@ -58,7 +58,7 @@ class TreeFamily:
         self.margins = tree_margins(model, problem.target_index, problem.target.need)
         self.splits = Splits.of(model)
         self.tree_of_leaf = np.repeat(np.arange(self.leaves.n_trees), np.diff(self.leaves.offsets))
-        self.linear_rules = bool(problem.conditions.rows)
+        self.linear_rules = bool(problem.conditions.rows) or problem.metric.slant is not None
         self.needs_reach = self.linear_rules
         self.no_goods: list[tuple[int, Ints]] = []
         self.exact: list[int] = []  # scenarios that a candidate must also satisfy at their true length

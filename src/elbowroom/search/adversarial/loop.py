@@ -17,7 +17,7 @@ import numpy as np
 
 from elbowroom.models import LinearModel, ObliqueEnsemble, ReluNetwork, TreeEnsemble
 from elbowroom.numerics import TOLERANCES, Floats
-from elbowroom.problem import RecourseProblem, Shape, Takes
+from elbowroom.problem import Distance, RecourseProblem, Shape, Takes
 from elbowroom.problem.shapes import is_round
 from elbowroom.result.certificate import Certificate, Counterexample, Inadmissible
 from elbowroom.search.adversarial.center import farthest
@@ -43,7 +43,7 @@ from elbowroom.search.solvers.protocol import Answer, Chain, Claim, Solver, Solv
 from elbowroom.search.solvers.tolerances import EPSILONS
 
 SHAPES = (Shape.BOX, Shape.BALL, Shape.DIAMOND)
-TAKES = Takes(rows=True, most_changes=True)
+TAKES = Takes(rows=True, most_changes=True, slant=True)
 
 
 def family_of(problem: RecourseProblem) -> Family:
@@ -265,7 +265,8 @@ class _Loop:
         method = f"adversarial on {self.solver.name}"
         if self.solver.troubles:
             method += f" ({'; '.join(self.solver.troubles)})"
-        exact = isinstance(self.problem.model, TreeEnsemble) and not is_round(self.problem.walls.shape)
+        straight = self.problem.metric.slant is None or self.problem.distance is not Distance.L2
+        exact = isinstance(self.problem.model, TreeEnsemble) and not is_round(self.problem.walls.shape) and straight
         return Ending(
             method,
             bound,

@@ -30,7 +30,7 @@ from elbowroom.search.contract import Clock, Ending, Referee, refusal
 from elbowroom.search.solvers.protocol import Chain, SolverName, open_solver
 
 SHAPES = (Shape.BOX, Shape.BALL, Shape.DIAMOND)
-TAKES = Takes(rows=True, most_changes=True)
+TAKES = Takes(rows=True, most_changes=True, slant=True)
 
 
 class OneLeafEngine:

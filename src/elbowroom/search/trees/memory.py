@@ -142,7 +142,7 @@ class TreeMemory:
 
 def tied_columns(problem: RecourseProblem) -> frozenset[int]:
     """Columns whose values depend on those of other columns."""
-    if not problem.rules:
+    if not problem.ruled:
         return frozenset()
     tied = {option.column for clause in problem.conditions.clauses for option in clause.options}
     for row in problem.conditions.rows:

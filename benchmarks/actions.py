@@ -1,0 +1,25 @@
+"""Actions on causes, distances that follow the data, and actions for groups, against enumeration of all cells.
+
+Small random questions about linear models, trees and networks; a linear program (or least squares) in every cell says what the
+closest answer is. Every region is attacked. Nothing here measures seconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tests.support.causal_truth import causes, covariance
+
+from benchmarks.exact import Parts, run_parts
+
+FIRST = 10_000  # seeds that no test of the suite asks about
+PARTS: Parts = {
+    "causes": (300, FIRST, causes),
+    "covariance": (300, FIRST, covariance),
+}
+
+
+def run_actions(rows: int | None = None, only: Sequence[str] = ()) -> dict[str, Any]:
+    """One record per part: how many questions, how they ended, and what was wrong."""
+    return run_parts(PARTS, rows, only)
