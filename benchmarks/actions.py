@@ -14,12 +14,12 @@ from tests.support.causal_truth import causes, covariance
 from benchmarks.exact import Parts, run_parts
 
 FIRST = 10_000  # seeds that no test of the suite asks about
-PARTS: Parts = {
+CAUSES: Parts = {
     "causes": (300, FIRST, causes),
     "covariance": (300, FIRST, covariance),
 }
 
 
-def run_actions(rows: int | None = None, only: Sequence[str] = ()) -> dict[str, Any]:
+def run_causes(rows: int | None = None, only: Sequence[str] = ()) -> dict[str, Any]:
     """One record per part: how many questions, how they ended, and what was wrong."""
-    return run_parts(PARTS, rows, only)
+    return run_parts(CAUSES, rows, only)

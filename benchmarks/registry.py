@@ -74,7 +74,7 @@ COMMANDS = [
     Command("plausible", "centres with and without Plausible, judged by a local outlier factor", "plausible:run_plausible", "rows limit data", "plausible:summary"),
     Command("people", "answers that people can act on: 100 rejected applicants before and after, forests, menus", "people:run_people", "rows limit only"),
     Command("exact", "rules, prices, on=, plausibility, missing values, menus and why-not against brute force", "exact:run_exact", "rows only"),
-    Command("actions", "actions on causes, covariances and groups against enumeration", "actions:run_actions", "rows only"),
+    Command("causes", "actions on causes, and covariances, against enumeration", "actions:run_causes", "rows only"),
     Command("walk", "files that one call passes through, and changes of file", "walk:run_walk"),
     Command("reuse", "one explainer for twenty rows against twenty explainers", "reuse:run_reuse", "rows"),
     Command("same", "questions through used and fresh explainers: equal to the bit", "same:run_same", "questions=questions_asked"),

@@ -33,6 +33,10 @@ class Causal:
         graph: From each cause to its effects: ``{"education": {"income": 3.0}}`` says that a year more of education adds 3 to
             the income; or a ``networkx.DiGraph`` whose edges have a ``coefficient`` (or ``weight``).
         acts: The columns that somebody can act on; the others only follow. None: all of them.
+
+    Examples:
+        >>> Causal({"salary": {"debt": -0.2}}, acts=["salary"]).edges
+        (('salary', 'debt', -0.2),)
     """
 
     edges: tuple[tuple[str, str, float], ...]
@@ -48,61 +52,67 @@ class Causal:
                 raise InputError(f"Causal: the edge from {cause!r} to {effect!r} is given twice")
         object.__setattr__(self, "edges", edges)
         object.__setattr__(self, "acts", None if acts is None else tuple(acts))
-        _ = self.order
+        order_of(self)
 
-    @property
-    def order(self) -> tuple[str, ...]:
-        """All columns of the graph, causes before effects."""
-        left = list(dict.fromkeys(name for cause, effect, _ in self.edges for name in (cause, effect)))
-        found: list[str] = []
-        while left:
-            free = [n for n in left if not any(e == n and c in left for c, e, _ in self.edges)]
-            if not free:
-                raise InputError(
-                    f"Causal: the graph goes round in circles among {sorted(left)}; causes come before effects"
-                )
-            found += free
-            left = [name for name in left if name not in free]
-        return tuple(found)
 
-    def check(self, columns: Iterable[str], grouped: Iterable[str]) -> None:
-        """Refuse what is no column of numbers of the space."""
-        known, groups = list(columns), set(grouped)
-        for name in dict.fromkeys((*self.order, *(self.acts or ()))):
-            if name not in known:
-                raise InputError(f"Causal: {unknown(name, known)}")
-            if name in groups and name in self.order:
-                raise InputError(f"Causal: {name!r} is part of a category; causes and effects are columns of numbers")
+def order_of(causal: Causal) -> tuple[str, ...]:
+    """All columns of the graph, causes before effects."""
+    left = list(dict.fromkeys(name for cause, effect, _ in causal.edges for name in (cause, effect)))
+    found: list[str] = []
+    while left:
+        free = [n for n in left if not any(e == n and c in left for c, e, _ in causal.edges)]
+        if not free:
+            raise InputError(
+                f"Causal: the graph goes round in circles among {sorted(left)}; causes come before effects"
+            )
+        found += free
+        left = [name for name in left if name not in free]
+    return tuple(found)
 
-    def matrix(self, names: tuple[str, ...]) -> Floats:
-        """A: what a unit of each column adds to each other one."""
-        A, at = np.zeros((len(names), len(names))), {name: f for f, name in enumerate(names)}
-        for cause, effect, coefficient in self.edges:
-            A[at[effect], at[cause]] = coefficient
-        return A
 
-    def actions(self, names: tuple[str, ...], factual: Floats, center: Floats) -> Floats:
-        """a = (I - A) (x - factual); what is rounding counts as none."""
-        move = center - factual
-        A = self.matrix(names)
-        follows = A @ move
-        action = move - follows
-        size = np.abs(move) + np.abs(A) @ np.abs(move) + np.abs(factual)
-        return np.where(np.abs(action) <= SETTLED * size, 0.0, action)
+def check_causes(causal: Causal, columns: Iterable[str], grouped: Iterable[str]) -> None:
+    """Refuse what is no column of numbers of the space."""
+    known, groups = list(columns), set(grouped)
+    for name in dict.fromkeys((*order_of(causal), *(causal.acts or ()))):
+        if name not in known:
+            raise InputError(f"Causal: {unknown(name, known)}")
+        if name in groups and name in order_of(causal):
+            raise InputError(f"Causal: {name!r} is part of a category; causes and effects are columns of numbers")
 
-    def settled(self, names: tuple[str, ...], whole: np.ndarray[Any, Any], factual: Floats, center: Floats) -> Floats:
-        """The centre that the actions behind this one lead to: effects follow exactly, up to the rounding of their sums."""
-        action, A = self.actions(names, factual, center), self.matrix(names)
-        at = {name: f for f, name in enumerate(names)}
-        if self.acts is not None:
-            action = np.where(np.isin(names, self.acts), action, 0.0)
-        reached = np.where(action == 0.0, factual, center)
-        for name in self.order:
-            f = at[name]
-            follows = float(A[f] @ (reached - factual))
-            if follows or action[f]:
-                reached[f] = center[f] if whole[f] else factual[f] + (follows + action[f])
-        return reached
+
+def effects(causal: Causal, names: tuple[str, ...]) -> Floats:
+    """A: what a unit of each column adds to each other one."""
+    A, at = np.zeros((len(names), len(names))), {name: f for f, name in enumerate(names)}
+    for cause, effect, coefficient in causal.edges:
+        A[at[effect], at[cause]] = coefficient
+    return A
+
+
+def actions_of(causal: Causal, names: tuple[str, ...], factual: Floats, center: Floats) -> Floats:
+    """a = (I - A) (x - factual); what is rounding counts as none."""
+    move = center - factual
+    A = effects(causal, names)
+    follows = A @ move
+    action = move - follows
+    size = np.abs(move) + np.abs(A) @ np.abs(move) + np.abs(factual)
+    return np.where(np.abs(action) <= SETTLED * size, 0.0, action)
+
+
+def settled(
+    causal: Causal, names: tuple[str, ...], whole: np.ndarray[Any, Any], factual: Floats, center: Floats
+) -> Floats:
+    """The centre that the actions behind this one lead to: effects follow exactly, up to the rounding of their sums."""
+    action, A = actions_of(causal, names, factual, center), effects(causal, names)
+    at = {name: f for f, name in enumerate(names)}
+    if causal.acts is not None:
+        action = np.where(np.isin(names, causal.acts), action, 0.0)
+    reached = np.where(action == 0.0, factual, center)
+    for name in order_of(causal):
+        f = at[name]
+        follows = float(A[f] @ (reached - factual))
+        if follows or action[f]:
+            reached[f] = center[f] if whole[f] else factual[f] + (follows + action[f])
+    return reached
 
 
 def _edges(graph: object) -> Iterable[tuple[str, str, float]]:

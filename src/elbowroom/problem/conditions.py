@@ -25,6 +25,7 @@ import numpy as np
 from elbowroom.numerics import Bools, Floats
 from elbowroom.problem.body import Body
 from elbowroom.problem.categories import allowed_categories
+from elbowroom.problem.causes import effects
 from elbowroom.problem.domains import Domain, merged
 from elbowroom.problem.further import Further
 from elbowroom.problem.hull import Hull
@@ -250,7 +251,7 @@ def still_columns(space: Space, factual: Floats) -> Conditions:
     causes = space.causes
     if causes is None or causes.acts is None:
         return Conditions()
-    forms = np.eye(len(space.names)) - causes.matrix(space.names)
+    forms = np.eye(len(space.names)) - effects(causes, space.names)
     rows = []
     for f, name in enumerate(space.names):
         if name not in causes.acts and space.group_of[f] < 0:

@@ -25,6 +25,10 @@ class Covariance:
     Args:
         columns: The names, in the order of the matrix.
         matrix: Their covariances, row by row.
+
+    Examples:
+        >>> Covariance(("salary", "debt"), ((4.0, -1.0), (-1.0, 1.0))).columns
+        ('salary', 'debt')
     """
 
     columns: tuple[str, ...]
@@ -55,23 +59,33 @@ class Covariance:
 
     @classmethod
     def of(cls, frame: pd.DataFrame, columns: Sequence[str]) -> Covariance:
-        """Of the rows of a table that lack nothing in these columns."""
+        """Of the rows of a table that lack nothing in these columns.
+
+        Args:
+            frame: The table.
+            columns: The columns of numbers that it is about.
+
+        Returns:
+            Their covariance.
+        """
         rows = frame[list(columns)].dropna().to_numpy(dtype=np.float64)
         S = np.atleast_2d(np.cov(rows, rowvar=False)) if len(rows) > 1 else np.zeros((len(columns),) * 2)
         return cls(tuple(columns), tuple(map(tuple, ((S + S.T) / 2).tolist())))
 
-    def check(self, columns: Iterable[str], grouped: Iterable[str]) -> None:
-        """It is about all columns of numbers of the space, and no others."""
-        numbers = [name for name in columns if name not in set(grouped)]
-        if sorted(numbers) != sorted(self.columns):
-            raise InputError(
-                f"Covariance: it is about {list(self.columns)}, the space has the numbers {numbers}; name the same"
-            )
 
-    def whitening(self, names: tuple[str, ...]) -> Floats:
-        """L^-1, with rows and columns of 0 for all others."""
-        found = np.zeros((len(names), len(names)))
-        at = np.array([names.index(name) for name in self.columns])
-        L = np.linalg.cholesky(np.array(self.matrix))
-        found[np.ix_(at, at)] = np.linalg.inv(L)
-        return found
+def check_covariance(covariance: Covariance, columns: Iterable[str], grouped: Iterable[str]) -> None:
+    """It is about all columns of numbers of the space, and no others."""
+    numbers = [name for name in columns if name not in set(grouped)]
+    if sorted(numbers) != sorted(covariance.columns):
+        raise InputError(
+            f"Covariance: it is about {list(covariance.columns)}, the space has the numbers {numbers}; name the same"
+        )
+
+
+def whitening(covariance: Covariance, names: tuple[str, ...]) -> Floats:
+    """L^-1, with rows and columns of 0 for all others."""
+    found = np.zeros((len(names), len(names)))
+    at = np.array([names.index(name) for name in covariance.columns])
+    L = np.linalg.cholesky(np.array(covariance.matrix))
+    found[np.ix_(at, at)] = np.linalg.inv(L)
+    return found

@@ -8,8 +8,8 @@ import numpy as np
 
 from elbowroom.errors import InputError
 from elbowroom.numerics import Floats, Ints
-from elbowroom.problem.causes import Causal
-from elbowroom.problem.covariance import Covariance
+from elbowroom.problem.causes import Causal, check_causes, effects
+from elbowroom.problem.covariance import Covariance, check_covariance, whitening
 from elbowroom.problem.features import Feature, Group
 from elbowroom.visible import listed
 
@@ -25,9 +25,10 @@ def check_slant(
             raise InputError(f"{what}={slant!r}: give a {kind.__name__}")
     if causes is not None and covariance is not None:
         raise InputError("a space has causes or a covariance; leave one of them out")
-    for part in (causes, covariance):
-        if part is not None:
-            part.check(names, grouped)
+    if causes is not None:
+        check_causes(causes, names, grouped)
+    if covariance is not None:
+        check_covariance(covariance, names, grouped)
     dear = [f.name for f in features if not f.price.is_plain]
     if dear:
         raise InputError(f"prices of {listed(dear)} are not known together with causes or a covariance; leave them out")
@@ -39,10 +40,10 @@ def slant_of(
     """S: what one unit of each column costs in each move; rows and columns of categories, whose ``factor`` is 0, are 0. None:
     moves are straight."""
     if covariance is not None:
-        return covariance.whitening(names)
+        return whitening(covariance, names)
     if causes is None:
         return None
-    return np.asarray(factor[:, None] * (np.eye(factor.size) - causes.matrix(names)))
+    return np.asarray(factor[:, None] * (np.eye(factor.size) - effects(causes, names)))
 
 
 def unslanted(slant: Floats, single: Ints) -> Floats:

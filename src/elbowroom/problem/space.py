@@ -51,6 +51,8 @@ class Space:
         groups: Which of them are one category.
         notes: What `describe` shows beside a column.
         measure: What the scales were taken from.
+        causes: What follows when somebody acts on a column: a `Causal`. Distances then count actions.
+        covariance: By which moves are measured with distance "l2": a `Covariance`.
 
     Examples:
         >>> Space((Feature("salary", lower=0), Feature("debt", lower=0))).names
@@ -275,7 +277,14 @@ class Space:
 
     def with_covariance(self, frame: pd.DataFrame) -> Space:
         """The same space with the Mahalanobis distance for distance="l2": moves are measured by the covariance of the columns
-        of numbers in the table ``frame``, and not by weights and scales."""
+        of numbers in a table, and not by weights and scales.
+
+        Args:
+            frame: The table; rows that lack a number do not count.
+
+        Returns:
+            A space with that covariance.
+        """
         numbers = [f.name for f in self.features if self.group_of[self.position[f.name]] < 0]
         return replace(self, covariance=Covariance.of(frame, numbers))
 

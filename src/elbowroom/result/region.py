@@ -20,6 +20,7 @@ from elbowroom.disk import written
 from elbowroom.errors import InputError
 from elbowroom.numerics import Bools, Floats
 from elbowroom.problem.body import Body
+from elbowroom.problem.causes import actions_of
 from elbowroom.problem.class_names import NO_NAMES, ClassNames
 from elbowroom.problem.distances import Distance, Metric
 from elbowroom.problem.parsing import check_seed
@@ -167,7 +168,7 @@ class Region:
         causes, space = self.space.causes, self.space
         if causes is None:
             return None
-        done = causes.actions(space.names, self.factual_values, self.body.center)
+        done = actions_of(causes, space.names, self.factual_values, self.body.center)
         numbers = space.group_of < 0
         return pd.Series(
             done[numbers], [n for n, is_one in zip(space.names, numbers, strict=True) if is_one], name="action"

@@ -10,6 +10,7 @@ import pytest
 
 from elbowroom import AtMost, Box, Causal, Covariance, Explainer, Feature, InputError, Price, Region, Space
 from elbowroom.problem import Distance, Metric
+from elbowroom.problem.causes import order_of
 from tests.support.causal_truth import causes, covariance
 from tests.support.linear_problems import linear_model
 
@@ -34,7 +35,7 @@ def test_the_distance_counts_actions_and_not_what_follows() -> None:
     for l1, then in ((2.0, [12.0, 36.0, 2.0]), (2.0 + 6.0, [12.0, 30.0, 5.0]), (0.0, now)):
         assert Metric.of(SPACE, Distance.L1)(now, np.array(then)) == pytest.approx(l1)
     assert Causal(DiGraph()) == Causal(GRAPH)
-    assert SPACE.causes is not None and SPACE.causes.order == NAMES
+    assert SPACE.causes is not None and order_of(SPACE.causes) == NAMES
 
 
 def test_an_action_on_the_cause_is_the_cheaper_way_and_is_said() -> None:
@@ -88,7 +89,7 @@ def test_wrong_graphs_are_refused(wrong: object, said: str) -> None:
 def test_what_does_not_go_together_is_refused_by_name() -> None:
     with pytest.raises(InputError, match="salary"):
         replace(SPACE, causes=Causal({"salary": {"debt": 1.0}}))
-    with pytest.raises(InputError, match="prices of .'debt'"):
+    with pytest.raises(InputError, match=r"prices of .'debt'"):
         SPACE.with_prices({"debt": Price(up=2)})
     with pytest.raises(InputError, match="leave one of them out"):
         replace(SPACE, covariance=Covariance(NAMES, tuple(map(tuple, np.eye(3).tolist()))))

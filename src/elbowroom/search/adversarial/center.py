@@ -13,6 +13,7 @@ import numpy as np
 
 from elbowroom.numerics import NONZERO, Floats, Ints
 from elbowroom.problem import Distance, RecourseProblem, allowed_categories
+from elbowroom.problem.causes import settled
 from elbowroom.problem.conditions import ROW_SLACK
 from elbowroom.problem.slant import unslanted
 from elbowroom.search.adversarial.limits import FACTUAL_SHARE, HARDLY_MOVED, PRODUCT_ROUNDING, ROOT_ROUNDING
@@ -170,7 +171,7 @@ def tidy(problem: RecourseProblem, x: Floats) -> Floats:
     columns that hardly moved put back to the factual."""
     center = np.where(problem.space.whole_center, np.round(x), x)
     if problem.space.causes is not None:
-        center = problem.space.causes.settled(problem.space.names, problem.space.whole_center, problem.factual, center)
+        center = settled(problem.space.causes, problem.space.names, problem.space.whole_center, problem.factual, center)
     move = problem.metric.factor * np.abs(center - problem.factual)
     home = (problem.space.group_of < 0) & (move <= EPSILONS.unmoved * max(NONZERO, float(move.max(initial=0.0))))
     if problem.metric.slant is None:
