@@ -19,17 +19,23 @@ from elbowroom.search.network.envelope import prepare_envelopes
 from elbowroom.search.network.first_regions import FirstRegions
 from elbowroom.search.network.incumbent import descend, starts, walk_back
 from elbowroom.search.network.limits import (
+    ALMOST_THE_BEST,
     EASY,
     FARTHEST,
     FAST,
+    FAST_CUTOFF,
     FEW_NEURONS,
     FEW_ROUNDINGS,
+    FIRST_CUTOFF,
     FIRST_SIMPLICES,
     FRUITLESS,
     HARDLY_RISING,
     KICKS_IF_SMALL,
+    LEAST_REACH,
     OUTSIDE,
     SLOW,
+    SLOW_CUTOFF,
+    SMALL_HARDLY_RISING,
     STARTS,
 )
 from elbowroom.search.network.moves import Moves
@@ -133,16 +139,29 @@ def _beginning(search: NetworkSearch, regions: FirstRegions) -> bool:
 
 
 def _rising(search: NetworkSearch, regions: FirstRegions) -> bool:
-    """Simplices, twice as many each time, until that hardly raises the bound; kicks in between."""
-    cutoff = search.best_distance if search.best is not None else 2.0 * max(search.lower_bound, regions.penalty.length)
-    simplices, nodes = Simplices(search, regions, cutoff), FIRST_SIMPLICES
-    while not search.clock.expired:
-        before = simplices.bound
+    """Simplices with cutoffs that grow towards the best distance, kicks in between, until twice as many hardly raise the bound.
+    True if nothing closer than the best is left, or nothing at all."""
+    hardly = SMALL_HARDLY_RISING if search.network.n_neurons <= FEW_NEURONS else HARDLY_RISING
+    cutoff = FIRST_CUTOFF * max(search.lower_bound, LEAST_REACH)
+    simplices, nodes = None, FIRST_SIMPLICES
+    while not search.clock.expired and cutoff <= FARTHEST:
+        if simplices is None:
+            if cutoff * ALMOST_THE_BEST >= search.best_distance:
+                cutoff = search.best_distance
+            simplices = Simplices(search, regions, cutoff)
+        before = search.lower_bound
         if simplices.run(nodes):
-            return search.best_distance <= cutoff
+            if search.best_distance <= cutoff:
+                return True
+            if cutoff >= farthest(search.moves):
+                search.prove(np.inf)
+                return True
+            cutoff *= FAST_CUTOFF if simplices.nodes < FIRST_SIMPLICES else SLOW_CUTOFF
+            simplices = None
+            continue
         nodes *= 2
         regions.improve(2)
-        if simplices.bound - before < HARDLY_RISING * min(cutoff, search.best_distance):
+        if search.lower_bound - before < hardly * min(cutoff, search.best_distance):
             break
     return False
 

@@ -52,8 +52,11 @@ GENEROUS = 0.02  # margin at which climbing ends, at least: settling needs room 
 FRUITLESS, KICKS_IF_SMALL, FEW_NEURONS = 16, 3, 64
 STARTS = 4  # of descents, besides the row itself
 
-# Simplices: how many at first, and the gain per doubling, as a share of the distance, below which the tree takes over
-FIRST_SIMPLICES, HARDLY_RISING = 64, 0.02
+# Simplices: how many at first, and the gain per doubling, as a share of the distance, below which the tree takes over; sooner for
+# networks whose trees are quick
+FIRST_SIMPLICES, HARDLY_RISING, SMALL_HARDLY_RISING = 64, 0.005, 0.02
+# Their cutoffs: against the bound at once, growth after easy ones and after others, and when the next one is the best distance
+FIRST_CUTOFF, FAST_CUTOFF, SLOW_CUTOFF, ALMOST_THE_BEST = 1.2, 1.3, 1.15, 1.03
 
 # Sequential programs and the convex-concave procedure
 MOST_INNER_CUTS = 60

@@ -1,7 +1,12 @@
-"""The nearest answer that a bound on a simplex leaves: min theta . dist  s.t.  theta . F >= 0  on the unit simplex.
+"""The nearest answer that rows on a simplex leave:  min theta . distance  s.t.  R theta >= 0  on the unit simplex.
 
-It is attained at a vertex or on an edge. Vertices may lie beyond a limit of a column: points of the simplex inside the limits
-also satisfy  theta . (F - price * excess) >= 0  for every price >= 0 on how far beyond a vertex lies; a few prices are tried.
+Every row holds the values of one affine function at the vertices: a bound on a margin for one shift of the room, a limit of a
+column, the side of a kink. The program has few rows, so a dual simplex on its dictionary needs microseconds: the nearest vertex
+is a basis from which reduced costs are not negative, and rows that it violates leave one after the other.
+
+Nothing rests on the arithmetic of the pivots. The multipliers that they end with are not negative, so all points that satisfy the
+rows satisfy their weighted sum F as well, whatever the weights are. For one row the answer lies on an edge and has a closed form:
+that is the bound.
 """
 
 from __future__ import annotations
@@ -12,22 +17,17 @@ from elbowroom.kernels.kernel import inner_kernel, kernel
 from elbowroom.kernels.warm import is_loaded, without_collection
 from elbowroom.numerics import EPS, Floats
 
-_LIMITS = 4  # that are priced, one after the other
-_PRICES = (0.3, 0.6, 1.0, 1.5, 2.5, 5.0)
-_INSIDE = 1e-9  # relative to the range of a column in the simplex
+_PIVOTS = 6  # times the number of rows: more are never needed but for rounding
+_ZERO = 1e-11  # pivots and violations that are smaller count as none; rows are scaled to 1
 
 
-def nearest_answer(
-    F: Floats, distance: Floats, V: Floats, low: Floats, high: Floats, bounded: bool
-) -> tuple[float, int, int, float]:
-    """The bound (inf: no point is left), and where it is attained: the edge from a to b, the share of b."""
-    if not bounded:
-        found = np.empty(4)
-        nearest(F, distance, found)
-        return float(found[0]), int(found[1]), int(found[2]), float(found[3])
-    found, trial, work = np.empty(4), np.empty(4), np.empty((3, F.size))
-    within_limits(F, distance, np.ascontiguousarray(V), low, high, found, trial, work, np.array(_PRICES))
-    return float(found[0]), int(found[1]), int(found[2]), float(found[3])
+def nearest_answer(R: Floats, distance: Floats) -> tuple[float, Floats, Floats]:
+    """The bound (inf: no point is left), about where it is attained (shares of the vertices), multipliers of the rows."""
+    rows, n = R.shape
+    theta, weight, found = np.empty(n), np.empty(rows), np.empty(4)
+    least(np.ascontiguousarray(R), distance, np.empty((rows + 2, n)), np.empty(rows + 1, dtype=np.int64), np.empty(n, dtype=np.int64),
+          theta, weight, np.empty(n), found)  # fmt: skip
+    return float(found[0]), theta, weight
 
 
 @inner_kernel
@@ -48,65 +48,100 @@ def _edges(F: Floats, distance: Floats, found: Floats) -> None:
                     found[0], found[1], found[2], found[3] = value, a, b, share
 
 
-@kernel
-def nearest(F: Floats, distance: Floats, found: Floats) -> None:
-    """``found``: value, a, b, share."""
-    _edges(F, distance, found)
+@inner_kernel
+def _pivot(T: Floats, i: int, j: int) -> None:
+    """The i-th basic variable and the j-th other one change places."""
+    rows, columns = T.shape
+    inverse = 1.0 / T[i, j]
+    for k in range(columns):
+        T[i, k] *= -inverse
+    T[i, j] = inverse
+    for r in range(rows):
+        if r != i and T[r, j] != 0.0:
+            factor = T[r, j]
+            for k in range(columns):
+                if k != j:
+                    T[r, k] += factor * T[i, k]
+            T[r, j] = factor * inverse
 
 
 @kernel
-def within_limits(
-    F: Floats, distance: Floats, V: Floats, low: Floats, high: Floats, found: Floats, trial: Floats, work: Floats,
-    prices: Floats,
+def least(
+    R: Floats, distance: Floats, T: Floats, basis: Floats, outside: Floats, theta: Floats, weight: Floats, F: Floats, found: Floats,
 ) -> None:  # fmt: skip
-    """The same with limits: the column that the answer leaves most is priced, while that raises the bound."""
-    n, columns = V.shape
-    for j in range(n):
-        work[0, j] = F[j]
-    _edges(work[0], distance, found)
-    for _ in range(_LIMITS):
-        if not found[0] < np.inf:
-            return
-        a, b, share = int(found[1]), int(found[2]), found[3]
-        most, column, side = 0.0, -1, 1.0
-        for f in range(columns):
-            at = (1.0 - share) * V[a, f] + share * V[b, f]
-            for way in (1.0, -1.0):
-                limit = high[f] if way > 0.0 else low[f]
-                beyond = way * (at - limit)
-                wide = abs(V[a, f] - V[b, f]) + abs(V[a, f] - limit)
-                if beyond > _INSIDE * wide and beyond > most:
-                    most, column, side = beyond, f, way
-        if column < 0:
-            return
-        limit = high[column] if side > 0.0 else low[column]
-        beyond = max(side * (V[a, column] - limit), _INSIDE * most)
-        unit = max(work[0, a], 1e-9) / beyond
-        best = found[0]
-        improved = False
-        for price in prices:
-            for j in range(n):
-                excess = price * unit * (side * (V[j, column] - limit))
-                size = price * unit * (abs(V[j, column]) + abs(limit))
-                work[1, j] = work[0, j] - excess + 8.0 * EPS * (abs(work[0, j]) + size)
-            _edges(work[1], distance, trial)
-            if trial[0] > best:
-                best, improved = trial[0], True
-                for j in range(n):
-                    work[2, j] = work[1, j]
-                for j in range(4):
-                    found[j] = trial[j]
-        if not improved:
-            return
-        for j in range(n):
-            work[0, j] = work[2, j]
+    """``found``: the bound, and the edge of the weighted sum. Names: vertices from 0 on, then the rows' slacks."""
+    rows, n = R.shape
+    start = 0
+    for v in range(n):
+        if distance[v] < distance[start]:
+            start = v
+    place = 0
+    for v in range(n):
+        if v != start:
+            outside[place] = v
+            T[0, place] = -1.0
+            T[rows + 1, place] = distance[v] - distance[start]
+            place += 1
+    basis[0], T[0, n - 1], T[rows + 1, n - 1] = start, 1.0, distance[start]
+    for r in range(rows):
+        largest = 0.0
+        for v in range(n):
+            largest = max(largest, abs(R[r, v]))
+        scale = 1.0 / largest if largest > 0.0 else 1.0
+        weight[r] = scale
+        basis[r + 1] = n + r
+        for k in range(n - 1):
+            T[r + 1, k] = (R[r, outside[k]] - R[r, start]) * scale
+        T[r + 1, n - 1] = R[r, start] * scale
+    impossible = -1
+    for _ in range(_PIVOTS * (rows + 2)):
+        leaving, worst = -1, -_ZERO
+        for i in range(rows + 1):
+            if T[i, n - 1] < worst:
+                worst, leaving = T[i, n - 1], i
+        if leaving < 0:
+            break
+        entering, ratio = -1, np.inf
+        for k in range(n - 1):
+            if T[leaving, k] > _ZERO:
+                trial = T[rows + 1, k] / T[leaving, k]
+                if trial < ratio or (trial == ratio and T[leaving, k] > T[leaving, entering]):
+                    ratio, entering = trial, k
+        if entering < 0:
+            impossible = leaving
+            break
+        _pivot(T, leaving, entering)
+        basis[leaving], outside[entering] = outside[entering], basis[leaving]
+    for v in range(n):
+        theta[v] = 0.0
+    total = 0.0
+    for i in range(rows + 1):
+        if basis[i] < n:
+            theta[basis[i]] = max(T[i, n - 1], 0.0)
+            total += theta[basis[i]]
+    for v in range(n):
+        theta[v] = theta[v] / total if total > 0.0 else (1.0 if v == start else 0.0)
+        F[v] = 0.0
+    for r in range(rows):
+        scale, price = weight[r], 0.0
+        for k in range(n - 1):
+            if outside[k] == n + r:
+                price = T[rows + 1, k] if impossible < 0 else -T[impossible, k]
+        if impossible >= 0 and basis[impossible] == n + r:
+            price = 1.0
+        weight[r] = max(price, 0.0) * scale
+    for v in range(n):
+        size = 0.0
+        for r in range(rows):
+            F[v] += weight[r] * R[r, v]
+            size += weight[r] * abs(R[r, v])
+        F[v] += (rows + 4) * EPS * size
+    _edges(F, distance, found)
 
 
 def prepare_nearest() -> None:
     """Load, or compile once, the kernels."""
-    if is_loaded(nearest):
+    if is_loaded(least):
         return
-    line, square = np.array([-1.0, 1.0]), np.zeros((2, 2))
     with without_collection():
-        nearest_answer(line, np.ones(2), square, -line * 0, np.ones(2), False)
-        nearest_answer(line, np.ones(2), square, -line * 0, np.ones(2), True)
+        nearest_answer(np.array([[-1.0, 1.0]]), np.array([0.0, 1.0]))

@@ -1,39 +1,50 @@
 """Lower bounds by simplices, for two and more hidden layers: an affine function on a simplex is its values at the vertices.
 
 With moves v >= 0 everything within an l1 distance D of the factual is the simplex of the factual and of the vertices D e_i. On a
-simplex a margin is bounded above by an affine function, kept as its values F at the vertices: relu of an affine function is
-convex, so that it lies below the interpolation of its values at the vertices (exact there); from below it has any slope alpha
-in [0, 1]. A layer is then two matrix products. The last hidden layer's neurons that stay linear (on, or of negative weight) are
-summed up over the layer below before that one is relaxed, so that they cancel.
+simplex a margin is bounded above by affine functions (`simplex_bounds`), one for every choice of slopes, shift and rival. Each is a
+row of values F at the vertices with  theta . F >= 0  for every valid centre  sum theta_i vertex_i;  limits of columns are rows, too.
+The nearest point that satisfies all rows is a small linear program (`nearest`). Rows that matter are handed on: on a part of the
+simplex they stay valid, with the value of an edge's interpolation at a vertex on that edge.
 
-The nearest point where the upper bound reaches 0,  min theta . dist  s.t.  theta . F >= 0  on the unit simplex, lies on an edge.
-There the simplex is cut in two, best first: the cut becomes a vertex, where bounds are exact. Edges that are short already are
-left alone: then the cut is at the kinks of the neurons of the first layer that change their sign.
+The simplex is cut in two, best first, on the edge between vertices of the answer where interpolation loses most: the cut becomes a
+vertex, where bounds are exact. Edges that are short already are left alone: then the cut is at the kinks of the neurons of the first
+layer that change their sign. Bounds lose with the size of the simplex, so D grows towards the best distance: see `engine`.
 
 The room: any affine map y(x) into the room of x may play the adversary, because {(x, y) : y in room(x)} is convex. It is one shift,
 the worst one at the parent's answer; near limits it is interpolated between its clipped values at both ends of the simplex.
 
-Sound for any slopes, cuts and maps. Roundings of values, of cuts and of shifts are a few dozen units in the last place of the
-largest term of a margin: ``slack`` is many times that.
+Sound for any slopes, cuts, maps and multipliers. Roundings of values, of cuts and of shifts are a few dozen units in the last place
+of the largest term of a margin: ``slack`` is many times that.
 """
 
 from __future__ import annotations
 
 import heapq
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 
 import numpy as np
 
-from elbowroom.numerics import TOLERANCES, Floats, Ints
+from elbowroom.numerics import EPS, TOLERANCES, Floats, Ints
 from elbowroom.problem import Distance
 from elbowroom.search.network.candidates import NetworkSearch
 from elbowroom.search.network.first_regions import FirstRegions
 from elbowroom.search.network.nearest import nearest_answer
+from elbowroom.search.network.simplex_bounds import bounds_above
 
-_PASSES, _STEP = 3, 0.4  # rounds of slopes: each moves so far towards the signs at the relaxed answer
+_PASSES, _STEP = 2, 0.7  # rounds of slopes: each moves so far towards the signs at the relaxed answer
+_MOST_ROWS = 12  # handed on
+_LIMITS, _INSIDE, _WIDER = (
+    6,
+    1e-9,
+    1e-12,
+)  # of columns: rows per program; relative: what counts as inside, and the rows' slack
 _BATCH = 16  # simplices at once
-_KEEN, _SHORT, _LEAST_SHARE = 2.0, 0.15, 0.1  # when to cut at the answer; no part gets less than this share of an edge
+_SHORT, _LEAST_SHARE = (
+    0.15,
+    0.1,
+)  # edges that are left alone, against the longest; no part gets less than this share of an edge
+_ENDS, _TOUCHED = 6, 1e-3  # vertices of the answer whose edges are tried, and their least share
 _ROUNDINGS = 64.0  # times the rounding of a margin; shifts that are interpolated may triple the size of a vertex
 _DEEPEST = 800  # cuts of cuts: each moves a vertex by a rounding
 _BISECTIONS = 8  # sizes of the first simplex that are tried for the bound at once
@@ -52,6 +63,7 @@ def fits(search: NetworkSearch) -> bool:
 @dataclass(frozen=True, eq=False)
 class _Simplex:
     vertices: Ints  # numbers of rows in the table of vertices
+    rows: Floats  # (rows, vertices): affine functions that are not negative at any valid centre of the simplex
     shift: Floats
     rival: int
     slopes: tuple[Floats, ...]  # per hidden layer
@@ -60,13 +72,10 @@ class _Simplex:
 
 @dataclass(frozen=True, eq=False)
 class _Answer:
-    """The relaxed answer of a simplex: on the edge from ``a`` to ``b``, with the bound's values there."""
+    """The relaxed answer of a simplex: shares of its vertices, and the bound of its own shift there."""
 
-    a: int
-    b: int
-    share: float
-    at_a: float
-    at_b: float
+    share: Floats
+    F: Floats
 
 
 class Simplices:
@@ -88,19 +97,21 @@ class Simplices:
         self._table, self._distance = np.vstack([base, X]), np.concatenate([[moves.low.sum()], corners.sum(axis=1)])
         self._rows = len(self._table)
         walls = np.maximum(problem.walls.up, problem.walls.down)
-        size = np.abs(self._table).max(axis=0) + np.where(np.isfinite(walls), walls, 0.0) + 1.0
+        self._reach = np.abs(self._table).max(axis=0) + 1.0
+        size = self._reach + np.where(np.isfinite(walls), walls, 0.0)
         self.slack = _ROUNDINGS * self.network.rounding(size)
         self._ticket = count()
         self._heap: list[tuple[float, int, _Simplex, _Answer]] = []
         self._size = 1
-        self._numbers = self._rows + self.network.n_neurons  # kept with a simplex
+        self._numbers = _MOST_ROWS * self._rows + self.network.n_neurons  # kept with a simplex
         shift, rival, _ = self._worst(base[0])
         hidden, slopes = base + shift, list[Floats]()
         for weight, bias in zip(self.network.weights[:-1], self.network.biases[:-1], strict=True):
             z = hidden @ weight.T + bias
             slopes.append((z[0] > 0.0) * 1.0)
             hidden = np.maximum(z, 0.0)
-        self._todo = [(0.0, _Simplex(np.arange(self._rows), shift, rival, tuple(slopes), 0))]
+        no_rows = np.zeros((0, self._rows))
+        self._todo = [(0.0, _Simplex(np.arange(self._rows), no_rows, shift, rival, tuple(slopes), 0))]
 
     # ---- the search -----------------------------------------------------------------------------------------------
     def run(self, nodes: int) -> bool:
@@ -136,20 +147,15 @@ class Simplices:
         rival = np.array([s.rival for _, s in todo])
         slopes = [np.array(part) for part in zip(*(s.slopes for _, s in todo), strict=True)]
         best, answers = np.full(len(todo), -1.0), list[_Answer | None]([None] * len(todo))
-        kept = [part.copy() for part in slopes]
-        low, high = self.low, self.high
+        rows = [s.rows for _, s in todo]
         for k in range(_PASSES):
-            F, middle = self._upper(Y, slopes, rival)
+            F, middle = bounds_above(self.network, Y, slopes, rival)
             F += self.slack
             point = np.zeros(distance.shape)
             for i in range(len(todo)):
-                value, a, b, share = nearest_answer(F[i], distance[i], V[i], low, high, self.bounded)
+                value, point[i], rows[i] = self._solve(np.vstack([rows[i], F[i]]), distance[i], V[i])
                 if value > best[i]:
-                    best[i], answers[i] = value, _Answer(a, b, share, float(F[i, a]), float(F[i, b]))
-                    for mine, fresh in zip(kept, slopes, strict=True):
-                        mine[i] = fresh[i]
-                point[i, a] += 1.0 - share
-                point[i, b] += share
+                    best[i], answers[i] = value, _Answer(point[i].copy(), F[i])
             if k < _PASSES - 1:
                 signs = [np.matmul(point[:, None, :], z)[:, 0] > 0.0 for z in middle]
                 slopes = [part + _STEP * (on - part) for part, on in zip(slopes, signs, strict=True)]
@@ -158,28 +164,46 @@ class Simplices:
             bound, answer = max(float(best[i]), parent), answers[i]
             if bound < min(self.cutoff, self.search.best_distance):
                 assert answer is not None
-                improved = _Simplex(
-                    simplex.vertices, simplex.shift, simplex.rival, tuple(part[i] for part in kept), simplex.depth
-                )
+                improved = replace(simplex, rows=rows[i][-_MOST_ROWS:], slopes=tuple(part[i] for part in slopes))
                 heapq.heappush(self._heap, (bound, next(self._ticket), improved, answer))
+
+    def _solve(self, rows: Floats, distance: Floats, V: Floats) -> tuple[float, Floats, Floats]:
+        """The nearest answer of rows, about where it is, and the rows that decide it; limits that it breaks become rows."""
+        value, share, weight = nearest_answer(rows, distance)
+        for _ in range(_LIMITS if self.bounded else 0):
+            if value == np.inf:
+                break
+            p = share @ V
+            beyond = np.maximum(p - self.high, self.low - p) / self._reach
+            f = int(np.argmax(beyond))
+            if beyond[f] <= _INSIDE:
+                break
+            over = p[f] > self.high[f]
+            limit = self.high[f] if over else self.low[f]
+            row = (limit - V[:, f] if over else V[:, f] - limit) + _WIDER * (np.abs(V[:, f]) + self._reach[f])
+            rows = np.vstack([row, rows])
+            value, share, weight = nearest_answer(rows, distance)
+        return value, share, rows[weight > 0.0]
 
     def _children(self, simplex: _Simplex, answer: _Answer) -> list[_Simplex]:
         """Two parts of a simplex, with the adversary that is worst at its relaxed answer."""
         V = self._table[simplex.vertices]
-        p = (1.0 - answer.share) * V[answer.a] + answer.share * V[answer.b]
-        p = np.clip(p, self.low, self.high)
+        p = np.clip(answer.share @ V, self.low, self.high)
         shift, rival, margin = self._worst(p)
         if margin >= 0.0:  # a centre that no attack breaks: perhaps a better answer
             self.regions.settle(self.search.moves.of_center(p))
         if simplex.depth >= _DEEPEST:
             return [simplex]
         a, b, share = self._cut(simplex, V, answer)
+        fresh = replace(simplex, shift=shift, rival=rival, depth=simplex.depth + 1)
         new = self._add(simplex.vertices[a], simplex.vertices[b], share)
+        at_new = (1.0 - share) * simplex.rows[:, a] + share * simplex.rows[:, b]
+        at_new += 4.0 * EPS * (np.abs(simplex.rows[:, a]) + np.abs(simplex.rows[:, b]))
         children = []
         for out in (a, b):
-            vertices = simplex.vertices.copy()
-            vertices[out] = new
-            children.append(_Simplex(vertices, shift, rival, simplex.slopes, simplex.depth + 1))
+            vertices, rows = simplex.vertices.copy(), simplex.rows.copy()
+            vertices[out], rows[:, out] = new, at_new
+            children.append(replace(fresh, vertices=vertices, rows=rows))
         return children
 
     def _add(self, a: int, b: int, share: float) -> int:
@@ -204,55 +228,31 @@ class Simplices:
         slope = np.where(high > low, (at_high - at_low) / np.where(high > low, high - low, 1.0), 0.0)
         return np.asarray(V + at_low[:, None, :] + slope[:, None, :] * (V - low[:, None, :]))
 
-    def _upper(self, Y: Floats, slopes: list[Floats], rival: Ints) -> tuple[Floats, list[Floats]]:
-        """Values at the vertices of affine functions above a rival's margin, (simplices, vertices); and middle values of z."""
-        weights, biases = self.network.weights, self.network.biases
-        B, N, columns = Y.shape
-        above = below = (Y.reshape(B * N, columns) @ weights[0].T + biases[0]).reshape(B, N, -1)
-        depth, middle = len(weights) - 1, list[Floats]()
-        active = low = above
-        for k in range(1, depth):
-            middle.append(above if above is below else 0.5 * (above + below))
-            on, off = below.min(axis=1) >= 0.0, above.max(axis=1) <= 0.0
-            active = np.maximum(above, 0.0)
-            low = below * np.where(on, 1.0, slopes[k - 1] * ~off)[:, None, :]
-            positive, negative = np.maximum(weights[k], 0.0).T, np.minimum(weights[k], 0.0).T
-            high_rows, low_rows = active.reshape(B * N, -1), low.reshape(B * N, -1)
-            above = (high_rows @ positive + low_rows @ negative + biases[k]).reshape(B, N, -1)
-            below = (low_rows @ positive + high_rows @ negative + biases[k]).reshape(B, N, -1)
-        middle.append(0.5 * (above + below))
-        w = weights[-1][rival]
-        on, off = below.min(axis=1) >= 0.0, above.max(axis=1) <= 0.0
-        slope = np.where(on, 1.0, np.where(off, 0.0, slopes[-1]))
-        direct = ~on & ~off & (w >= 0.0)
-        value = np.matmul(np.maximum(above, 0.0), (direct * w)[:, :, None])[:, :, 0]
-        summed = np.where(direct, 0.0, slope) * w
-        lam = summed @ weights[-2]
-        value += np.matmul(active, np.maximum(lam, 0.0)[:, :, None])[:, :, 0]
-        value += np.matmul(low, np.minimum(lam, 0.0)[:, :, None])[:, :, 0]
-        return value + (summed @ biases[-2] + biases[-1][rival])[:, None], middle
-
     def _cut(self, simplex: _Simplex, V: Floats, answer: _Answer) -> tuple[int, int, float]:
-        """Where to cut: at the answer, if interpolation on its edge loses; else at kinks of the first layer."""
+        """Where to cut: on the edge of the answer where interpolation loses most, unless it is short; else at kinks."""
         Y = self._shifted(V[None], simplex.shift[None])[0]
-        a, b, share = answer.a, answer.b, answer.share
-        y = (1.0 - share) * Y[a] + share * Y[b]
-        true = self.network.margins(np.array([Y[a], Y[b], y]))[:, simplex.rival]
-        at_ends = (1.0 - share) * (answer.at_a - true[0]), share * (answer.at_b - true[1])
-        loss = (1.0 - share) * answer.at_a + share * answer.at_b - true[2]
-        scale = self._scale
-        reach = (np.abs(V - V[a]) * scale).sum(axis=1)
-        if a != b and sum(at_ends) < _KEEN * loss and reach[b] > _SHORT * reach.max():
-            return a, b, min(max(share, _LEAST_SHARE), 1.0 - _LEAST_SHARE)
-        if share > 0.5 or (a != b and at_ends[0] < at_ends[1]):
-            a = b
-            reach = (np.abs(V - V[a]) * scale).sum(axis=1)
+        share, scale = answer.share, self._scale
+        ends = np.argsort(-share, kind="stable")[:_ENDS]
+        ends = ends[share[ends] > _TOUCHED]
+        if ends.size > 1:
+            A, B = (ends[side] for side in np.triu_indices(ends.size, 1))
+            weight = share[A] + share[B]
+            part = share[B] / weight
+            between = (1.0 - part)[:, None] * Y[A] + part[:, None] * Y[B]
+            bound = (1.0 - part) * answer.F[A] + part * answer.F[B]
+            k = int(np.argmax((bound - self.network.margins(between)[:, simplex.rival]) * weight))
+            a, b = int(A[k]), int(B[k])
+            reach = np.abs(V - V[a]) @ scale
+            if reach[b] > _SHORT * reach.max():
+                return a, b, min(max(float(part[k]), _LEAST_SHARE), 1.0 - _LEAST_SHARE)
+        a = int(ends[0])
         z = Y @ self.network.weights[0].T + self.network.biases[0]
-        small = np.where((z > 0.0) != (z[a] > 0.0), np.minimum(np.abs(z), np.abs(z[a])), 0.0) * self._effect(y, simplex)
+        effect = self._effect(share @ Y, simplex)
+        small = np.where((z > 0.0) != (z[a] > 0.0), np.minimum(np.abs(z), np.abs(z[a])), 0.0) * effect
         score = small.sum(axis=1)
         c = int(np.argmax(score))
         if score[c] <= 0.0:
-            return a, int(np.argmax(reach)), 0.5
+            return a, int(np.argmax(np.abs(V - V[a]) @ scale)), 0.5
         at = float((small[c] * np.abs(z[a]) / (np.abs(z[a]) + np.abs(z[c]) + 1e-300)).sum() / score[c])
         return a, c, min(max(at, _LEAST_SHARE), 1.0 - _LEAST_SHARE)
 

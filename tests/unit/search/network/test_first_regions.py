@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
+from scipy.optimize import linprog
 
 from elbowroom.problem import AtMost, Ball, Box, Diamond, Feature, RecourseProblem, Space
 from elbowroom.search.contract import Clock
@@ -95,19 +98,59 @@ def test_simplices_are_for_l1_and_rooms_of_numbers() -> None:
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_nearest_answers_are_below_every_point(seed: int) -> None:
-    """Random points of the simplex inside the limits, with a bound that is not negative: none is nearer."""
+def test_nearest_answers_are_those_of_another_solver(seed: int) -> None:
+    """Few and many rows, rows that exclude all, the same row twice; never above, and hardly below."""
     rng = np.random.default_rng(seed)
-    n = int(rng.integers(2, 7))
-    F, distance = rng.normal(size=n + 1), rng.uniform(0.0, 2.0, n + 1)
-    V = rng.normal(size=(n + 1, n))
-    low, high = np.full(n, -rng.uniform(0.1, 1.0)), np.full(n, rng.uniform(0.1, 1.0))
-    value, a, b, share = nearest_answer(F, distance, V, low, high, bool(seed % 2))
-    theta = rng.dirichlet(np.full(n + 1, 0.5), 4000)
-    points = theta @ V
-    fits_in = (theta @ F >= 0.0) & (((points >= low) & (points <= high)).all(axis=1) if seed % 2 else True)
-    assert (theta[fits_in] @ distance >= value - 1e-9).all()
-    assert 0 <= a <= n and 0 <= b <= n and 0.0 <= share <= 1.0
+    n, rows = int(rng.integers(2, 40)), int(rng.integers(1, 10))
+    distance, R = rng.uniform(0.0, 2.0, n), rng.normal(-0.5, 1.0, (rows, n)) * 10.0 ** rng.integers(-6, 7, (rows, 1))
+    if seed % 3 == 0:
+        R = np.vstack([R, R[:1], 2.0 * R[:1]])
+    value, share, weight = nearest_answer(R, distance)
+    assert (share >= 0.0).all() and share.sum() == pytest.approx(1.0) and (weight >= 0.0).all()
+    scaled = R / np.abs(R).max(axis=1, keepdims=True)
+    other = linprog(distance, A_ub=-scaled, b_ub=np.zeros(len(R)), A_eq=np.ones((1, n)), b_eq=[1.0])
+    truth = other.fun if other.status == 0 else np.inf
+    assert value <= truth + 1e-8
+    assert value >= min(truth, 2.0) - 1e-6
+
+
+def test_nearest_answers_without_a_violated_row_are_the_nearest_vertex() -> None:
+    value, share, _ = nearest_answer(np.array([[1.0, 2.0, -1.0]]), np.array([0.5, 0.25, 0.75]))
+    assert value == 0.25 and share.tolist() == [0.0, 1.0, 0.0]
+    assert nearest_answer(-np.ones((1, 3)), np.ones(3))[0] == np.inf
+    assert (
+        nearest_answer(np.array([[np.nan, -1.0, -1.0]]), np.array([0.5, 0.25, 0.75]))[0] <= 0.5
+    )  # what is not known is good
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_valid_centre_satisfies_the_rows_of_a_waiting_simplex(seed: int) -> None:
+    """Rows are handed on from simplex to simplex: the proven answer, which the search is not told, must stay possible."""
+    search = begun(seed, 3, (5, 5), 2.0 if seed % 2 else None)
+    found = solve(search.problem, seconds=30.0).center
+    if found is None:
+        return
+    distance = search.problem.measure(found)
+    search.clock.deadline = np.inf
+    regions = FirstRegions(search)
+    regions.settle = lambda v: False  # type: ignore[method-assign]
+    simplices = Simplices(search, regions, 1.5 * distance)
+    for _ in range(4):
+        simplices.run(40)
+        waiting = [(bound, simplex) for bound, _, simplex, _ in simplices._heap] + simplices._todo
+        assert any(
+            bound <= distance * (1.0 + 1e-9) and _holds(simplices, one, found, distance) for bound, one in waiting
+        )
+
+
+def _holds(simplices: Simplices, waiting: Any, x: Any, distance: float) -> bool:
+    """Whether x is in a simplex, no farther than it is, with all rows satisfied."""
+    V, far = simplices._table[waiting.vertices], simplices._distance[waiting.vertices]
+    fits_in = linprog(
+        far, A_ub=-waiting.rows if len(waiting.rows) else None, b_ub=np.zeros(len(waiting.rows)) if len(waiting.rows) else None,
+        A_eq=np.vstack([V.T, np.ones(len(V))]), b_eq=np.append(x, 1.0),
+    )  # fmt: skip
+    return bool(fits_in.status == 0 and fits_in.fun <= distance * (1.0 + 1e-7))
 
 
 def test_simplices_that_were_stopped_are_not_done() -> None:
