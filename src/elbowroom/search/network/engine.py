@@ -149,7 +149,7 @@ def _rising(search: NetworkSearch, regions: FirstRegions) -> bool:
             if cutoff * ALMOST_THE_BEST >= search.best_distance:
                 cutoff = search.best_distance
             simplices = Simplices(search, regions, cutoff)
-        before = search.lower_bound
+        before = simplices.bound
         if simplices.run(nodes):
             if search.best_distance <= cutoff:
                 return True
@@ -161,7 +161,7 @@ def _rising(search: NetworkSearch, regions: FirstRegions) -> bool:
             continue
         nodes *= 2
         regions.improve(2)
-        if search.lower_bound - before < hardly * min(cutoff, search.best_distance):
+        if simplices.bound - before < hardly * min(cutoff, search.best_distance):
             break
     return False
 
