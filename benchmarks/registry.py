@@ -81,7 +81,7 @@ COMMANDS = [
     Command("agreement", "Algorithm 1 on two solvers, the fast engines and brute force: 4,500 questions", "agreement:run_agreement", "rows families norms limit resume"),
     Command("control", "Algorithm 1 on HiGHS and SCIP beside the fast engines, second by second", "control:run_control", "rows limit data models norms solvers resume", "control:summary"),
     Command("heuristic", "one leaf against exact on diabetes, radii .01 to .1", "heuristic:run_heuristic", "rows limit", "heuristic:summary"),
-    Command("proofs", "proof files of the paper's linear models and boxes on trees: confirmed, sizes, seconds", "proofs:run_proofs", "rows limit data models norms radii resume", "proofs:summary"),
+    Command("proofs", "proof files of the paper's linear models and boxes on trees, and with --models of all others: confirmed, sizes, seconds", "proofs:run_proofs", "rows limit data models norms radii resume", "proofs:summary"),
     Command("menu", "menus on gradient boosting with 100 trees: seconds for 1, 2 and 3 changes", "menu:run_menu", "rows limit data", "menu:summary"),
     Command("kept", "the chance that a Gaussian slip keeps the class: proven bounds, the paper's formula, sampling", "kept:run_kept", "rows limit", "kept:summary"),
 ]  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -55,7 +56,7 @@ class Model:
     ties_last: bool
     threshold: float
     evaluation_error: float
-    parts: Trees | Affine
+    parts: Trees | Affine | list[Affine]
 
 
 def read_model(file: dict[str, Any]) -> Model:
@@ -69,7 +70,7 @@ def read_model(file: dict[str, Any]) -> Model:
     flags: dict[str, Any] = {key: kind(part(file, key), bool, key) for key in FLAGS}
     rule, family = texts["rule"], texts["family"]
     need(rule in ("POSITIVE", "NONNEGATIVE", "ARGMAX"), f"the rule {rule!r} is unknown to this checker")
-    need(family in ("trees", "linear"), f"models of the family {family!r} are unknown to this checker")
+    need(family in READERS, f"models of the family {family!r} are unknown to this checker")
     need(n_classes == 2 or (rule == "ARGMAX" and n_classes > 2), "the number of classes does not fit the rule")
     n_scores = n_classes if rule == "ARGMAX" else 1
     threshold = number(part(file, "threshold"), "threshold")
@@ -80,7 +81,7 @@ def read_model(file: dict[str, Any]) -> Model:
         **flags,
         threshold=threshold,
         evaluation_error=number(part(file, "evaluation_error"), "evaluation_error", 0.0),
-        parts=(_trees if family == "trees" else affine)(part(file, family), n, n_scores),
+        parts=READERS[family](part(file, family), n, n_scores),
     )
 
 
@@ -122,3 +123,18 @@ def affine(of: Any, n: int, n_out: int) -> Affine:
         None if limits is None else numbers(limits, n, "range_slope", 0.0),
         number(part(of, "range_constant"), "range_constant", 0.0),
     )
+
+
+def _network(of: Any, n: int, n_scores: int) -> list[Affine]:
+    """One map per layer; all but the last one are followed by ReLUs."""
+    need(len(kind(of, list, "network")) >= 2, "a network without a hidden layer")
+    found: list[Affine] = []
+    for k, each in enumerate(of):
+        size = n_scores if k == len(of) - 1 else len(kind(part(each, "bias"), list, "bias"))
+        need(0 < size <= MOST, "a layer without neurons, or with too many")
+        found.append(affine(each, n, size))
+        n = size
+    return found
+
+
+READERS: Final[dict[str, Callable[[Any, int, int], Any]]] = {"trees": _trees, "linear": affine, "network": _network}

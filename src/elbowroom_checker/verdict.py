@@ -9,9 +9,22 @@ from typing import Any, Final
 
 from elbowroom_checker.centers import check_centers
 from elbowroom_checker.linear import check_linear_centers, check_range, linear_row, worst_margin
-from elbowroom_checker.model import Model, Trees, read_model
+from elbowroom_checker.model import Affine, Model, Trees, read_model
+from elbowroom_checker.network import Network
 from elbowroom_checker.question import Box, Question, read_question
-from elbowroom_checker.reading import BITS, MOST_MEMORY, Budget, Refused, need, number, numbers, parsed, part, weight
+from elbowroom_checker.reading import (
+    BITS,
+    MOST_MEMORY,
+    Budget,
+    Refused,
+    kind,
+    need,
+    number,
+    numbers,
+    parsed,
+    part,
+    weight,
+)
 from elbowroom_checker.rows import margins, tree_row
 from elbowroom_checker.trees import Walker, check_tree_of_boxes
 
@@ -71,6 +84,8 @@ def _check(file: dict[str, Any], model: Model, digest: str, budget: Budget) -> P
         how = ", ".join(f"{number} by {reason}" for reason, number in count.items())
         words = "NONE EXISTS: the {}" if stated is None else f"NOT CLOSER: at a distance below {bound:.17g}, the {{}}"
         said.append(f"{words.format(question.shape)} of every admissible centre holds another outcome ({how}).")
+    for key, value in kind(file.get("attestation", {}), dict, "attestation").items():
+        said.append(f"ATTESTED, NOT PROVEN: {key!r}: {value!r:.300}")
     assumed = [f"ASSUMED: {each}" for each in ASSUMED]
     return Proven([*said, *assumed, NOT_CHECKED], region is not None, distance, bound)
 
@@ -84,6 +99,10 @@ def _check_region(model: Model, question: Question, box: Box, center: list[float
         proofs = [(tree_row(model, parts, rival), each) for rival, each in about]
         count = sum(check_tree_of_boxes(walker, row, box, center, each, budget) for row, each in proofs)
         return f"{count} boxes of inputs, the smallest leaf values of each added up exactly"
+    if isinstance(parts, list):
+        network = Network(parts, question, box, center)
+        count = sum(network.check(rival, each, budget) for rival, each in zip(rivals, steps, strict=True))
+        return f"{count} parts, a linear bound of the network in each, rounded outwards"
     check_range(parts, box)
     for rival, u in zip(rivals, numbers(steps, len(rivals), "validity", 0.0), strict=True):
         worst = worst_margin(linear_row(parts, rival), question, box, center, u)
@@ -97,6 +116,8 @@ def _check_centers(model: Model, question: Question, file: Any, bound: float | N
     if isinstance(parts, Trees):
         rows = [tree_row(model, parts, rival) for rival in rivals]
         return check_centers(Walker(parts, question), rows, file, bound, budget)
+    need(isinstance(parts, Affine), "bounds for networks are unknown to this checker")
+    assert isinstance(parts, Affine)
     check_range(parts, question.limits)
     return check_linear_centers([linear_row(parts, rival) for rival in rivals], question, file, bound, budget)
 

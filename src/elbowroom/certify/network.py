@@ -58,7 +58,7 @@ _OUT_OF_TIME = "a limit was reached before every part of the region was judged"
 _ON_THE_BOUNDARY = "a point of the region lies within rounding of the boundary of what is wanted"
 
 
-class _Unsettled(Exception):  # noqa: N818 - an outcome, not an error
+class Unsettled(Exception):  # noqa: N818 - an outcome, not an error
     """The judge cannot tell; the first argument says why, ``reached`` how far it came."""
 
     def __init__(self, reason: str, reached: float = -math.inf) -> None:
@@ -66,7 +66,7 @@ class _Unsettled(Exception):  # noqa: N818 - an outcome, not an error
         self.reached = reached
 
 
-class _Refuted(Exception):  # noqa: N818 - an outcome, not an error
+class Refuted(Exception):  # noqa: N818 - an outcome, not an error
     """A point whose margin is too small."""
 
     def __init__(self, point: Floats, margin: float) -> None:
@@ -75,7 +75,7 @@ class _Refuted(Exception):  # noqa: N818 - an outcome, not an error
 
 
 @dataclass(frozen=True, eq=False)
-class _Node:
+class Node:
     inputs: InputSet
     phases: list[Floats]
     intervals: list[Interval]
@@ -89,14 +89,14 @@ def judge_network(model: ReluNetwork, target: Target, body: Body, deadline: floa
     try:
         with np.errstate(over="ignore", invalid="ignore"):  # an overflow makes a bound useless, never wrong
             for inputs in _categories(body):
-                margin = min(margin, _Question(margins.layers, margins.slack, inputs, deadline, looks).settle())
-    except _Refuted as refuted:
+                margin = min(margin, NetworkQuestion(margins.layers, margins.slack, inputs, deadline, looks).settle())
+    except Refuted as refuted:
         label = model.info.says(model.scores(refuted.point[None]))[0]
         near_tie = bool(
             (_outputs(margins.layers, refuted.point) >= 0.0).all()
         )  # ahead of all rivals, but not by enough
         return Counterexample(refuted.point, label, refuted.margin, time.perf_counter() - began, near_tie)
-    except _Unsettled as unsettled:
+    except Unsettled as unsettled:
         return Undecided(str(unsettled), time.perf_counter() - began, unsettled.reached)
     return Certificate(
         model.fingerprint,
@@ -128,7 +128,7 @@ def _outputs(layers: tuple[Affine, ...], point: Floats) -> Floats:
     return layers[-1](hidden)
 
 
-class _Question:
+class NetworkQuestion:
     """All rivals on one set of inputs."""
 
     def __init__(
@@ -145,11 +145,11 @@ class _Question:
         phases = [np.zeros(layer.bias.size) for layer in self.hidden]
         intervals = propagate(self.hidden, inputs, phases)
         if intervals is None or not all(np.isfinite(i.low).all() and np.isfinite(i.high).all() for i in intervals):
-            raise _Unsettled(_OVERFLOW)
-        self.root = _Node(inputs, phases, intervals)
+            raise Unsettled(_OVERFLOW)
+        self.root = Node(inputs, phases, intervals)
         self.needed = evaluation_error(layers, inputs, intervals) + slack
         if not np.isfinite(self.needed).all():
-            raise _Unsettled(_OVERFLOW)
+            raise Unsettled(_OVERFLOW)
 
     def settle(self) -> float:
         """The smallest proven margin beyond what is needed; raises if there is none."""
@@ -181,7 +181,7 @@ class _Question:
         search = OpenNeurons(reduced, base, self._try, finish, self.looks, self.deadline)
         found = search.settle(rivals)
         if found.reached is not None:
-            raise _Unsettled(_OUT_OF_TIME, found.reached)
+            raise Unsettled(_OUT_OF_TIME, found.reached)
         return found.smallest
 
     def margin_at(self, point: Floats, rival: int) -> float:
@@ -192,13 +192,12 @@ class _Question:
             return  # moving it by a rounding will not help
         snapped = snap(self.inputs, point)
         if snapped is not None and self.margin_at(snapped, rival) < 0.0:
-            raise _Refuted(snapped, self.margin_at(snapped, rival))
+            raise Refuted(snapped, self.margin_at(snapped, rival))
 
-    def _settle_node(self, rival: int, root: _Node) -> float:
+    def _settle_node(self, rival: int, root: Node) -> float:
         """Best-first: the node with the smallest bound is looked at next."""
-        row, constant = self.last.weight[rival : rival + 1], self.last.bias[rival : rival + 1]
         needed, ticket, smallest = float(self.needed[rival]), count(), math.inf
-        first = lower_bound(row, constant, self.hidden, root.intervals, root.inputs)
+        first = self.bound(root, rival)
         heap = [(float(first.value[0]), next(ticket), root, first)]
         while heap:
             value, _, node, bound = heapq.heappop(heap)
@@ -206,14 +205,14 @@ class _Question:
                 return min(smallest, value - needed)
             self.looks -= self.price
             if self.looks < 0.0 or time.perf_counter() > self.deadline:
-                raise _Unsettled(_OUT_OF_TIME)
-            bound, point = self._improve(node, rival, bound)
+                raise Unsettled(_OUT_OF_TIME)
+            bound, point = self.improve(node, rival, bound)
             value = max(value, float(bound.value[0]))
             if value >= needed:
                 smallest = min(smallest, value - needed)
                 continue
             for child in self._split(node, bound, point):
-                fresh = lower_bound(row, constant, self.hidden, child.intervals, child.inputs)
+                fresh = self.bound(child, rival)
                 heapq.heappush(heap, (max(value, float(fresh.value[0])), next(ticket), child, fresh))
         return smallest
 
@@ -230,13 +229,13 @@ class _Question:
         value = search.settle(self.inputs)
         match value:
             case Open.TIME:
-                raise _Unsettled(_OUT_OF_TIME)
+                raise Unsettled(_OUT_OF_TIME)
             case Open.PRECISION:
-                raise _Unsettled(_ON_THE_BOUNDARY)
+                raise Unsettled(_ON_THE_BOUNDARY)
             case float():
                 return value - needed
 
-    def _improve(self, node: _Node, rival: int, bound: LinearBound) -> tuple[LinearBound, Floats]:
+    def improve(self, node: Node, rival: int, bound: LinearBound) -> tuple[LinearBound, Floats]:
         """Better multipliers, until they suffice or no longer help much; and a point where the bound is lowest."""
         needed, stalled, price = float(self.needed[rival]), 0, _PRICES[0]
         if is_euclidean(self.inputs.body.shape):
@@ -278,43 +277,58 @@ class _Question:
                 break
         return bound, point
 
-    def _better(self, node: _Node, rival: int, bound: LinearBound, multipliers: Sequence[Floats]) -> LinearBound:
+    def _better(self, node: Node, rival: int, bound: LinearBound, multipliers: Sequence[Floats]) -> LinearBound:
         """The bound of other multipliers, if it is better."""
         row, constant = self.last.weight[rival : rival + 1], self.last.bias[rival : rival + 1]
         other = lower_bound(row, constant, self.hidden, node.intervals, node.inputs, multipliers)
         return other if other.value[0] > bound.value[0] else bound
 
-    def _climbed(self, node: _Node, bound: LinearBound, multipliers: Sequence[Floats]) -> list[Floats]:
+    def _climbed(self, node: Node, bound: LinearBound, multipliers: Sequence[Floats]) -> list[Floats]:
         """The same multipliers, but the best ones for the first layer of a ball."""
         slopes = multipliers[1] @ self.hidden[1].weight if len(multipliers) > 1 else bound.slopes[0]
         first = climb(multipliers[0], slopes, self.hidden[0], node.intervals[0], node.inputs)
         return [first, *multipliers[1:]]
 
-    def _climbs(self, node: _Node) -> bool:
+    def _climbs(self, node: Node) -> bool:
         """One hidden layer in a ball: climbing gives the same bound as the relaxation, while there is a neuron left to
         split."""
         return is_euclidean(self.inputs.body.shape) and bool(node.intervals[0].unstable.any())
 
-    def _split(self, node: _Node, bound: LinearBound, point: Floats) -> Iterator[_Node]:
+    def _split(self, node: Node, bound: LinearBound, point: Floats) -> Iterator[Node]:
+        split = self.where_to_split(node, bound, point)
+        match split:
+            case None:
+                raise Unsettled(_ON_THE_BOUNDARY)
+            case (int() as layer, int() as neuron):
+                for sign in (1.0, -1.0):
+                    phases = [p.copy() for p in node.phases]
+                    phases[layer][neuron] = sign
+                    yield from self._node(node, node.inputs, phases, unchanged=layer + 1)
+            case (int() as column, at):
+                for part in node.inputs.halves(column, at):
+                    yield from self._node(node, part, node.phases)
+
+    def where_to_split(
+        self, node: Node, bound: LinearBound, point: Floats
+    ) -> tuple[int, int] | tuple[int, float] | None:
+        """A neuron (layer, number), or an input (column, value as a float); None if nothing is left to split."""
         choice = self._worst_neuron(node, bound, point)
         if choice is not None:
-            layer, neuron = choice
-            for sign in (1.0, -1.0):
-                phases = [p.copy() for p in node.phases]
-                phases[layer][neuron] = sign
-                yield from self._node(node, node.inputs, phases, unchanged=layer + 1)
-            return
+            return choice
         column = _least_whole(node, point)
         if column is None:
             column = self._widest(node)
         if column is None:
-            raise _Unsettled(_ON_THE_BOUNDARY)
+            return None
         low, high = node.inputs.lower[column], node.inputs.upper[column]
-        at = point[column] if self.inputs.body.whole[column] else (low + high) / 2
-        for part in node.inputs.halves(column, float(at)):
-            yield from self._node(node, part, node.phases)
+        return column, float(point[column] if self.inputs.body.whole[column] else (low + high) / 2)
 
-    def _worst_neuron(self, node: _Node, bound: LinearBound, point: Floats) -> tuple[int, int] | None:
+    def bound(self, node: Node, rival: int) -> LinearBound:
+        """By the slopes of CROWN."""
+        row, constant = self.last.weight[rival : rival + 1], self.last.bias[rival : rival + 1]
+        return lower_bound(row, constant, self.hidden, node.intervals, node.inputs)
+
+    def _worst_neuron(self, node: Node, bound: LinearBound, point: Floats) -> tuple[int, int] | None:
         """The open neuron that costs the bound most at the point: lambda relu(z) - m z above its minimum; by size where
         the point says nothing."""
         best, worst, fallback, widest, hidden = None, 0.0, None, 0.0, point
@@ -335,7 +349,7 @@ class _Question:
                 worst, best = float(loss.max()), (k, int(np.argmax(loss)))
         return best if best is not None and worst > _NOISE * widest else fallback
 
-    def _widest(self, node: _Node) -> int | None:
+    def _widest(self, node: Node) -> int | None:
         """The input with the widest range left, relative to the region; None if all are narrow."""
         columns = self.inputs.moving
         if not columns.size:
@@ -343,14 +357,14 @@ class _Question:
         share = (node.inputs.upper - node.inputs.lower)[columns] / (self.inputs.upper - self.inputs.lower)[columns]
         return int(columns[np.argmax(share)]) if share.max() > _NARROWEST else None
 
-    def _node(self, parent: _Node, inputs: InputSet, phases: list[Floats], unchanged: int = 0) -> Iterator[_Node]:
+    def _node(self, parent: Node, inputs: InputSet, phases: list[Floats], unchanged: int = 0) -> Iterator[Node]:
         """The child, unless its intervals prove that it is empty."""
         intervals = propagate(self.hidden, inputs, phases, parent.intervals, unchanged)
         if intervals is not None:
-            yield _Node(inputs, phases, intervals)
+            yield Node(inputs, phases, intervals)
 
 
-def _contradicting(node: _Node, relaxed: Relaxed) -> bool:
+def _contradicting(node: Node, relaxed: Relaxed) -> bool:
     """Does the relaxed point leave the intervals of its neurons? Then a higher price may prove the node empty."""
     for at, z in zip(node.intervals, relaxed.before, strict=True):
         room = _OUTSIDE * (1.0 + np.maximum(np.abs(at.low), np.abs(at.high)))
@@ -359,7 +373,7 @@ def _contradicting(node: _Node, relaxed: Relaxed) -> bool:
     return False
 
 
-def _least_whole(node: _Node, point: Floats) -> int | None:
+def _least_whole(node: Node, point: Floats) -> int | None:
     """A whole column that can still take several values, the least whole one first."""
     inputs = node.inputs
     several = np.flatnonzero(inputs.body.whole & (inputs.lower < inputs.upper))

@@ -7,13 +7,14 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any, Final, Protocol
 
-from elbowroom.models import LinearModel, Model
+from elbowroom.models import LinearModel, Model, ReluNetwork
 from elbowroom.problem import RecourseProblem
 from elbowroom.problem.body import Body
 from elbowroom.problem.shapes import is_round
 from elbowroom.proof.centers import centers_document, fresh_kernels
 from elbowroom.proof.linear import linear_centers_document, region_multipliers
 from elbowroom.proof.model_file import model_bytes
+from elbowroom.proof.network import network_steps
 from elbowroom.proof.question_file import question_document, region_document, why_no_bound, why_not_at_all
 from elbowroom.proof.validity import NotWritten, tree_of_boxes
 from elbowroom.result.proof import Proof
@@ -22,8 +23,9 @@ from elbowroom.search.trees.boxes.calls import BoxKernels
 from elbowroom.search.trees.memory import TreeMemory
 from elbowroom_checker import model as read
 from elbowroom_checker.linear import linear_row
+from elbowroom_checker.network import Network
 from elbowroom_checker.question import Box, Question, read_question
-from elbowroom_checker.reading import parsed
+from elbowroom_checker.reading import Refused, parsed
 from elbowroom_checker.rows import margins, tree_row
 from elbowroom_checker.trees import Walker
 
@@ -88,6 +90,25 @@ class LinearHalves:
         return linear_centers_document(self._parts, self._rows, self._question, center, lower_bound, self._clock)
 
 
+class NetworkHalves:
+    def __init__(self, model: read.Model, question: Question, problem: RecourseProblem, clock: Clock) -> None:
+        assert isinstance(model.parts, list)
+        self._layers, self._question, self._problem, self._clock = model.parts, question, problem, clock
+        self._margins = margins(model, question)
+
+    def validity(self, body: Body) -> Any:
+        region, center = Box(body.lower.tolist(), body.upper.tolist()), body.center.tolist()
+        try:
+            network = Network(self._layers, self._question, region, center)
+        except Refused as reason:
+            raise NotWritten(str(reason)) from None
+        assert isinstance(self._problem.model, ReluNetwork)
+        return network_steps(network, self._margins, self._problem.model, self._problem.target, body, self._clock)
+
+    def optimality(self, body: Body | None, lower_bound: float) -> dict[str, Any]:
+        raise NotWritten("a proof that no closer centre exists cannot be written for networks yet")
+
+
 class Prover:
     """Writes proofs about one model; what depends on the model alone is made once."""
 
@@ -119,11 +140,14 @@ class Prover:
             return Proof(None, missing)
         stated = question_document(problem, body)
         question = read_question(stated, self._read)
-        halves: Halves = (
-            LinearHalves(self._read, question, clock)
-            if isinstance(problem.model, LinearModel)
-            else TreeHalves(self._read, question, problem, self._memory, clock, diary)
-        )
+        halves: Halves
+        match problem.model:
+            case LinearModel():
+                halves = LinearHalves(self._read, question, clock)
+            case ReluNetwork():
+                halves = NetworkHalves(self._read, question, problem, clock)
+            case _:
+                halves = TreeHalves(self._read, question, problem, self._memory, clock, diary)
         document: dict[str, Any] = {
             "format": FORMAT,
             "version": VERSION,

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from elbowroom.models import LinearModel, TreeEnsemble
+from elbowroom.models import LinearModel, ReluNetwork, TreeEnsemble
 from elbowroom.models.values import ValueRange
 from elbowroom.numerics import Floats
 from elbowroom.problem import RecourseProblem
@@ -53,7 +53,7 @@ def _limits(ends: Floats) -> list[float | None]:
 
 def why_not_at_all(problem: RecourseProblem) -> str | None:
     """Why neither half can be written, by name; None if the question and its model have a file."""
-    if not isinstance(problem.model, TreeEnsemble | LinearModel):
+    if not isinstance(problem.model, TreeEnsemble | LinearModel | ReluNetwork):
         return f"no proofs can be written for a {type(problem.model).__name__} yet"
     if problem.model.info.is_regressor:
         return "no proofs can be written for the values of a regressor yet"

@@ -1,0 +1,180 @@
+"""Validity proofs of networks: the judge's own relaxations find splits and multipliers, the checker confirms every leaf.
+
+A part of the region is a box of inputs with some neurons decided. Its bound comes from the slopes that the checker chooses by
+itself, then from the dual values of the triangle relaxation (balls with one layer: from climbing the dual). What neither
+settles is split: at a category, at the open neuron that costs the bound most, or at an input.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from elbowroom.certify.box_program import BoxProgram, quiet_solver
+from elbowroom.certify.inputs import InputSet
+from elbowroom.certify.intervals import Interval
+from elbowroom.certify.network import NetworkQuestion, Node, Refuted, Unsettled
+from elbowroom.models import ReluNetwork
+from elbowroom.models.margins import network_margins
+from elbowroom.numerics import Floats
+from elbowroom.problem import Target
+from elbowroom.problem.body import Body
+from elbowroom.proof.validity import NotWritten
+from elbowroom.search.contract import Clock
+from elbowroom_checker.network import Network, Part
+from elbowroom_checker.question import Box
+from elbowroom_checker.rows import Margin
+
+_ROUNDS, _LITTLE, _SHARE = 8, 0.02, 0.1  # of cuts; what each has to gain; where boxes are halved in the middle
+_NARROWEST = 1e-9  # inputs are not split below this share of the region
+_STUCK = "the checker's arithmetic does not settle a part of the region that no split divides"
+Decided = dict[tuple[int, int], int]
+
+
+@dataclass(frozen=True, eq=False)
+class _Piece:
+    box: Box
+    decided: Decided
+
+
+class NetworkSteps:
+    """The steps of one rival."""
+
+    def __init__(
+        self, network: Network, margin: Margin, rival: int, judge: NetworkQuestion, body: Body, clock: Clock
+    ) -> None:
+        self._network, self._margin, self._rival = network, margin, rival
+        self._judge, self._body, self._clock = judge, body, clock
+        self._solver = quiet_solver()
+
+    def write(self) -> list[Any]:
+        steps: list[Any] = []
+        stack = [_Piece(self._network.region.copy(), {})]
+        while stack:
+            if self._clock.expired:
+                raise NotWritten("the time limit was reached before the proof of validity was written")
+            piece = stack.pop()
+            step, parts = self._settle(piece)
+            steps.append(step)
+            stack += reversed(parts)
+        return steps
+
+    def _settle(self, piece: _Piece) -> tuple[Any, list[_Piece]]:
+        """A leaf, or a split with its two parts."""
+        network, box = self._network, piece.box.copy()
+        if not network.question.narrow(box):
+            return 0, []
+        for group in network.question.groups:
+            open_members = sorted(network.question.categories(group, box))
+            if len(open_members) > 1:
+                return self._at_input(piece, open_members[0], 0.0)
+        part = Part(network, box, piece.decided)
+        if part.empty or network.beyond(self._margin, part) > 0:
+            return 0, []
+        if self._is_plain_box:
+            return self._settle_box(piece, part)
+        node = self._node(part, piece.decided)
+        bound, point = self._judge.improve(node, self._rival, self._judge.bound(node, self._rival))
+        multipliers = [
+            {i: float(m[0, i]) for i in self._free(k, part, piece.decided) if math.isfinite(m[0, i])}
+            for k, m in enumerate(bound.multipliers)
+        ]
+        if network.beyond(self._margin, part, multipliers) > 0:
+            return _leaf(multipliers), []
+        split = self._judge.where_to_split(node, bound, point)
+        if split is None:
+            raise NotWritten(_STUCK)
+        place, where = split
+        if isinstance(where, float):
+            return self._at_input(piece, place, where)
+        parts = [_Piece(piece.box, {**piece.decided, (place, where): sign}) for sign in (-1, 1)]
+        return {"layer": place, "neuron": where}, parts
+
+    @property
+    def _is_plain_box(self) -> bool:
+        """One hidden layer over a box: planes over the inputs are far tighter than lines through single neurons."""
+        whole = np.array(self._network.question.whole)[self._judge.inputs.moving].any()
+        return len(self._judge.hidden) == 1 and self._network.question.shape == "box" and not whole
+
+    def _settle_box(self, piece: _Piece, part: Part) -> tuple[Any, list[_Piece]]:
+        network, judge = self._network, self._judge
+        layer, v = judge.hidden[0], judge.last.weight[self._rival]
+        inputs = InputSet(self._body, np.array(part.box.low), np.array(part.box.high))
+        at = Interval(np.array(part.low[0]), np.array(part.high[0]))
+        columns = inputs.moving
+        width = (inputs.upper - inputs.lower)[columns]
+        P, N = np.flatnonzero((v > 0.0) & at.unstable), np.flatnonzero((v < 0.0) & at.unstable)
+        whole = np.array(network.region.high) - np.array(network.region.low)
+        wide = width > _NARROWEST * whole[columns]
+        if not wide.any() or not (P.size or N.size):
+            raise NotWritten(_STUCK)
+        program = BoxProgram(
+            self._solver, layer.weight @ inputs.lower + layer.bias, layer.weight[:, columns] * width, v, at, P, N,
+            np.zeros(0, dtype=np.int64), np.zeros((0, columns.size)),
+        )  # fmt: skip
+        program.cut(everywhere=True)
+        best = -math.inf
+        for _ in range(_ROUNDS):
+            found = program.solve()
+            if found is None:
+                break
+            planes = np.zeros((N.size, inputs.lower.size))
+            planes[:, columns] = v[N, None] * found.mixed / width
+            lines: dict[int, Any] = {int(i): float(v[i] * found.theta[i]) for i in P}
+            multipliers = [lines | {int(i): plane.tolist() for i, plane in zip(N, planes, strict=True)}]
+            value = float(network.beyond(self._margin, part, multipliers))
+            if value > 0.0:
+                return _leaf(multipliers), []
+            if value - best < _LITTLE * abs(value) or not program.cut():
+                break
+            best = value
+        a, t = program.a, program.t
+        z = program.z0 + a @ t
+        loss = np.maximum(-v[N] * (program.heights - np.maximum(z[N], 0.0)), 0.0)
+        score = np.minimum(t, 1.0 - t) * (loss @ np.abs(a[N]))
+        if not score.max(initial=0.0) > 0.0:
+            open_ = np.concatenate([N, P])
+            score = np.abs(v[open_]) @ np.abs(a[open_])
+        k = int(np.argmax(np.where(wide, score, -1.0)))
+        share = float(t[k]) if _SHARE < t[k] < 1.0 - _SHARE else 0.5
+        return self._at_input(piece, int(columns[k]), float(inputs.lower[columns[k]] + share * width[k]))
+
+    def _at_input(self, piece: _Piece, column: int, at: float) -> tuple[Any, list[_Piece]]:
+        halves = self._network.question.halves(piece.box, column, at)
+        return {"column": column, "at": at}, [_Piece(half, piece.decided) for half in halves]
+
+    def _free(self, k: int, part: Part, decided: Decided) -> list[int]:
+        """Neurons whose multiplier is not that of a line through them anyway."""
+        ends = zip(part.low[k], part.high[k], strict=True)
+        return [i for i, (low, high) in enumerate(ends) if low < 0.0 < high or (k, i) in decided]
+
+    def _node(self, part: Part, decided: Decided) -> Node:
+        """The part as the judge knows it."""
+        inputs = InputSet(self._body, np.array(part.box.low), np.array(part.box.high))
+        intervals = [Interval(np.array(a), np.array(b)) for a, b in zip(part.low, part.high, strict=True)]
+        phases: list[Floats] = [np.zeros(len(low)) for low in part.low]
+        for (k, i), sign in decided.items():
+            phases[k][i] = float(sign)
+        return Node(inputs, phases, intervals)
+
+
+def _leaf(multipliers: list[dict[int, Any]]) -> list[list[list[Any]]]:
+    return [[[i, m] for i, m in layer.items()] for layer in multipliers]
+
+
+def network_steps(
+    network: Network, margins: list[Margin], model: ReluNetwork, target: Target, body: Body, clock: Clock
+) -> list[Any]:
+    """One list of steps per rival."""
+    rows = network_margins(model, target.index(model.info), target.need)
+    inputs, deadline = InputSet.all_of(body), clock.deadline
+    try:
+        with np.errstate(over="ignore", invalid="ignore"):
+            judge = NetworkQuestion(rows.layers, rows.slack, inputs, deadline, math.inf)
+            about = enumerate(margins)
+            return [NetworkSteps(network, margin, j, judge, body, clock).write() for j, margin in about]
+    except (Refuted, Unsettled) as error:
+        raise NotWritten(f"the judge's relaxations did not settle a part of the region: {error}") from None
