@@ -50,6 +50,7 @@ COMMANDS = [
     Command("accuracy", "the paper's table 4: accuracies of the models", "accuracy:run", "data"),
     Command("audit", "centres from any method: valid, true radius, distance to the optimum", "audit.run:run", "rows limit data models norms radii methods centers"),
     Command("figures", "the paper's figures: computes what `report` draws", "figures:run", "only"),
+    Command("several", "several models at once against brute force, and after retraining", "several:run_several", "rows limit only"),
     Command("report", "docs/results.md, a page and all pictures, from the stored results", "report:run", "out"),
     Command("boxes", "the paper's linf tables for trees and ensembles (1,560 instances)", "paper:run_boxes", "rows limit data", "paper:summary"),
     Command("diamonds", "l1 rooms on the paper's trees and ensembles, radius .05", "paper:run_diamonds", "rows limit data", "paper:summary"),

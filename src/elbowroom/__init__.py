@@ -12,6 +12,7 @@ from elbowroom.version import __version__
 
 _HOME = {
     "Explainer": "elbowroom.explainer",
+    "AllOf": "elbowroom.explainer.together",
     "Audit": "elbowroom.batch.audit",
     "BatchDisplay": "elbowroom.present.batch",
     "BatchProgress": "elbowroom.batch",
@@ -91,6 +92,7 @@ if TYPE_CHECKING:
         UnsupportedModel,
     )
     from elbowroom.explainer import Explainer
+    from elbowroom.explainer.together import AllOf
     from elbowroom.importers import read_model
     from elbowroom.models import LinearModel, ObliqueEnsemble, ReluNetwork, TreeEnsemble
     from elbowroom.present.batch import BatchDisplay
@@ -147,6 +149,7 @@ if TYPE_CHECKING:
     from elbowroom.signature import sign_file, verify_file
 
 __all__ = [
+    "AllOf",
     "Allowed",
     "AtMost",
     "Attestation",

@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from elbowroom import Explainer, InputError, LinearRule, NoRegion, Region, Status
-from elbowroom.models import TreeEnsemble
+from elbowroom.models import TreeEnsemble, members_of
 from elbowroom.problem import RecourseProblem
 from tests.support import people_truth, whole_truth
 from tests.support.hostile import attack
@@ -24,10 +24,11 @@ SECONDS = 60.0
 
 def attacked(explainer: Explainer, region: Region) -> None:
     """By the copy of the model for the numbers that the row lacks; a region of a class."""
-    model = explainer.for_missing(region.missing).model
-    labels = np.array(model.info.classes)
-    cuts = model.cuts if isinstance(model, TreeEnsemble) else None
-    attack(lambda X: labels[model.info.labels_of(model.scores(X))], region.body, region.target.label, cuts)
+    whole = explainer.for_missing(region.missing).model
+    for model, target in zip(members_of(whole) or (whole,), region.target.each or (region.target,), strict=True):
+        labels = np.array(model.info.classes)
+        cuts = model.cuts if isinstance(model, TreeEnsemble) else None
+        attack(lambda X, m=model, names=labels: names[m.info.labels_of(m.scores(X))], region.body, target.label, cuts)
 
 
 def people(seed: int) -> str:
@@ -58,6 +59,19 @@ def whole(seed: int, families: tuple[str, ...] = whole_truth.FAMILIES, method: s
     explainer = whole_truth.explainer_of(problem)
     try:
         answer = explainer.explain(**whole_truth.asked(problem, rules), method=method, time_limit=SECONDS)  # type: ignore[arg-type]
+    except InputError:
+        return "refused"
+    problem = replace(problem, rules=answer.rules)
+    _is_true(explainer, problem, answer, whole_truth.closest(problem), f"seed {seed}: {_said(problem)}")
+    return "region" if isinstance(answer, Region) else "none"
+
+
+def together(seed: int, families: tuple[str, ...] = whole_truth.FAMILIES) -> str:
+    """Whole numbers, and several models at once."""
+    problem, rules = whole_truth.drawn_together(seed, families)
+    explainer = Explainer(list(members_of(problem.model)), problem.space)
+    try:
+        answer = explainer.explain(**whole_truth.asked(problem, rules), time_limit=SECONDS)  # type: ignore[arg-type]
     except InputError:
         return "refused"
     problem = replace(problem, rules=answer.rules)

@@ -8,6 +8,7 @@ outcome. Nothing of what rules come down to, and of any engine, is used for that
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import product
 from typing import TypeAlias
 
@@ -15,8 +16,8 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import linprog
 
-from elbowroom import Ball, Box, Diamond, Explainer, Feature, Group, NotAll, Plausible, Space
-from elbowroom.models import Decision, Model
+from elbowroom import Ball, Box, Diamond, Explainer, Feature, Group, NotAll, Plausible, Space, Target
+from elbowroom.models import Decision, Model, join, members_of
 from elbowroom.problem import RecourseProblem, Room, Rule
 from elbowroom.problem.rules import AtMost
 from elbowroom.problem.rules.plausible import InHull
@@ -40,6 +41,23 @@ def drawn(seed: int, families: tuple[str, ...] = FAMILIES) -> tuple[RecourseProb
     if rng.random() < 0.3:
         problem = rule_truth.with_prices(rng, problem, flat=rng.random() < 0.8)
     return problem, _rules(rng, problem)
+
+
+def drawn_together(seed: int, families: tuple[str, ...] = FAMILIES) -> tuple[RecourseProblem, tuple[Rule, ...]]:
+    """The same question about two or three models of one family, each with classes and a wanted class of its own."""
+    rng = np.random.default_rng([162, seed])
+    family = (str(rng.choice(families)),)
+    problem, rules = drawn(seed, family)
+    single = len(problem.space.names) - sum(members.size for members in problem.space.members)
+    while True:
+        models = [problem.model]
+        models += [_model(rng, *family, single, len(problem.space.names) - single) for _ in range(rng.integers(1, 3))]
+        targets = [problem.target, *(Target(int(rng.integers(len(model.info.classes)))) for model in models[1:])]
+        joint = join(models, [f"model {i + 1}" for i in range(len(models))])
+        assert joint is not None
+        found = replace(problem, model=joint, target=Target(each=tuple(targets)))
+        if rng.random() < 0.3 or answers(found):
+            return found, rules
 
 
 def explainer_of(problem: RecourseProblem) -> Explainer:
@@ -149,7 +167,10 @@ def answers(problem: RecourseProblem) -> list[tuple[float, np.ndarray]]:
         points = points[points[:, members].sum(axis=1) == 1.0]
     if not len(points):
         return []
-    good = problem.model.info.labels_of(problem.model.scores(points)) == problem.target_index
+    good = np.ones(len(points), dtype=bool)
+    targets = problem.target.each or (problem.target,)
+    for model, target in zip(members_of(problem.model) or (problem.model,), targets, strict=True):
+        good &= model.info.labels_of(model.scores(points)) == target.index(model.info)
     found = []
     for center in points:
         inside = problem.body(center).contains(points)

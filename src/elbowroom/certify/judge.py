@@ -16,7 +16,7 @@ import numpy as np
 from elbowroom.certify import trees
 from elbowroom.errors import InputError
 from elbowroom.kernels.threads import one_thread
-from elbowroom.models import LinearModel, Model, ObliqueEnsemble, ReluNetwork, TreeEnsemble
+from elbowroom.models import LinearModel, Model, ObliqueEnsemble, ReluNetwork, TreeEnsemble, members_of
 from elbowroom.problem import Body, RecourseProblem, Shape, Target
 from elbowroom.problem.further import Further
 from elbowroom.problem.shapes import check_known, is_round
@@ -76,6 +76,9 @@ def certify(model: Model, target: Target, body: Body, time_limit: float = math.i
     ``looks`` limits the work: nodes of the judge's search, or shares of a larger one. Whoever asks about many bodies limits
     looks and not seconds, so that verdicts do not depend on the machine. (Linear models have a limit of their own.)"""
     deadline = time.perf_counter() + time_limit
+    members = members_of(model)
+    if members:
+        return _certify_each(model, members, target, body, deadline, looks)
     match model:
         case LinearModel():
             from elbowroom.certify import linear
@@ -100,8 +103,44 @@ def certify(model: Model, target: Target, body: Body, time_limit: float = math.i
             assert_never(model)
 
 
+def _certify_each(
+    model: Model, members: Sequence[Model], target: Target, body: Body, deadline: float, looks: float
+) -> Verdict:
+    """The verdict of every member's own judge on its own target. What is certainly wrong is reported before what only rounding
+    decides, or what is not decided."""
+    target.index(model.info)
+    proven: list[Certificate] = []
+    open_: Verdict | None = None
+    seconds = 0.0
+    for name, member, wanted in zip(model.info.called, members, target.each, strict=True):
+        found = certify(member, wanted, body, deadline - time.perf_counter(), looks)
+        if isinstance(found, Counterexample):
+            said = model.info.says(model.scores(found.point[None]))[0]
+            found = replace(found, label=said, member=name)
+            if not found.near_tie:
+                return found
+            open_ = open_ if isinstance(open_, Counterexample) else found
+        elif isinstance(found, Certificate):
+            proven.append(found)
+            seconds += found.seconds
+        else:
+            open_ = open_ or found
+    if open_ is not None:
+        return open_
+    methods, assumptions = (
+        tuple(dict.fromkeys(text for texts in each for text in texts))
+        for each in zip(*(((c.method,), c.assumptions) for c in proven), strict=True)
+    )
+    return Certificate(
+        model.fingerprint, target, body, f"each of {len(proven)} models: {', '.join(methods)}", min(c.margin for c in proven),
+        seconds, assumptions,
+    )  # fmt: skip
+
+
 def prepare(model: Model) -> None:
     """Load, or compile once, what verdicts about such a model need, and read all of the model: before a clock starts."""
+    for member in members_of(model):
+        prepare(member)
     match model:
         case TreeEnsemble():
             trees.prepare_trees()

@@ -26,7 +26,7 @@ def kept_probability(
     began = time.perf_counter()
     if room is not None:
         check_known(room.shape, SHAPES, "the chance to stay inside the room")
-    if target.probability is not None:
+    if any(one.probability is not None for one in target.each or (target,)):
         raise InputError(
             "the chance of keeping a class is defined for a label; leave out the probability of the target"
         )

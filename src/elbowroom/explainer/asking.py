@@ -61,7 +61,8 @@ def question_about(
         both_ways = tuple(replace(f, direction=Direction.ANY) for f in space.features)
         space, factual = replace(space, features=both_ways), point
     if target is None and not model.info.is_regressor:  # whose missing target is refused by name
-        target = Target(model.info.says(model.scores(point[None]))[0])
+        said = model.info.says(model.scores(point[None]))[0]
+        target = Target.parse(said, model.info) if model.info.members else Target(said)
     row = with_missing(space, factual, missing)
     return RecourseProblem.ask(model, space, row, room, target, allow_missing=bool(missing))
 

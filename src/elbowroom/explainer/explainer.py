@@ -22,9 +22,9 @@ from elbowroom.explainer.method import Method
 from elbowroom.explainer.opening import Opened, opened, without_numbers
 from elbowroom.explainer.proving import Proving
 from elbowroom.explainer.several import Several, parse_share
+from elbowroom.explainer.together import opened_together, several, versions_of_each
 from elbowroom.explainer.why_not import WhyNone
-from elbowroom.importers.library import versions_of
-from elbowroom.models import Model
+from elbowroom.models import Model, members_of
 from elbowroom.numerics import TOLERANCES, Floats
 from elbowroom.problem import Box, Distance, RecourseProblem, Room, Rule, Space
 from elbowroom.problem.class_names import ClassNames
@@ -49,7 +49,8 @@ class Explainer(Many, Judging, Several, WhyNone, Proving):
     """Answers questions about one model: reads it once, compares the copy with the original, and is asked many times.
 
     Args:
-        model: A fitted model of any library that is read; see "Your own model" in the documentation.
+        model: A fitted model of any library that is read; see "Your own model" in the documentation. A list of models asks
+            for what all of them say at once, see `AllOf`.
         space: What the features mean: a `Space`, or the table that the model was fitted on, from which it is read. Without
             it they are plain numbers, and the categories that the model knows.
         data: A table of rows on which the copy is compared with the original, besides those that are made for it.
@@ -69,8 +70,9 @@ class Explainer(Many, Judging, Several, WhyNone, Proving):
         data: object = None,
         labels: Mapping[Any, str] | None = None,
     ) -> None:
-        found = opened(model, space, data)
-        self._begin(replace(found, labels=ClassNames.parse(labels, found.model.info)), versions_of(model), ())
+        given = several(model)
+        found = opened(model, space, data) if given is None else opened_together(given, space, data, opened)
+        self._begin(replace(found, labels=ClassNames.parse(labels, found.model.info)), versions_of_each(model), ())
         self._engine(Method.AUTO).prepare(Shape.BOX)
         prepare(self._model)
 
@@ -117,7 +119,7 @@ class Explainer(Many, Judging, Several, WhyNone, Proving):
             rows: A table, or floats in the order of the space.
 
         Returns:
-            A label for each row; values of a regressor.
+            A label for each row; values of a regressor. Several models: one column for each.
 
         Examples:
             >>> explainer.predict(X.head(3)).tolist()
@@ -296,7 +298,10 @@ class Explainer(Many, Judging, Several, WhyNone, Proving):
         return ask(self.model, self._whole.model, *about, allow_missing=bool(self._missing), labels=self._opened.labels)
 
     def _origin(self, seed: int, time_limit: float) -> Origin:
-        return Origin(self.model.fingerprint, int(seed), time_limit, TOLERANCES.optimal_gap, self._versions)
+        members = tuple(member.fingerprint for member in members_of(self.model))
+        return Origin(
+            self.model.fingerprint, int(seed), time_limit, TOLERANCES.optimal_gap, self._versions, members=members
+        )
 
     def _engine(self, method: Method) -> Engine:
         """The engine of a method; it keeps what it learns from one question to the next."""

@@ -83,6 +83,8 @@ def _inside(edges: Floats, exact: bool) -> Floats:
 def _outcomes(model: Model, region: Region, X: Floats) -> tuple[tuple[object, ...], Ints]:
     said = model.info.says(model.scores(X))
     target = region.target
+    if target.each:
+        return (False, True), np.array([target.is_met(label) for label in said], dtype=np.int64)
     if target.values is not None:
         low = -np.inf if target.at_least is None else target.at_least
         high = np.inf if target.at_most is None else target.at_most

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from elbowroom.disk import write_whole
+from elbowroom.errors import UnsupportedModel
 from elbowroom.models import Model
 from elbowroom.problem import RecourseProblem
 from elbowroom.result import NoRegion, Region
@@ -36,6 +37,11 @@ class Proving:
         """
         from elbowroom.proof.model_file import model_bytes
 
+        if self._model.info.members:
+            raise UnsupportedModel(
+                f"{self._model.info.source}: a model file holds one model; write one for each with Explainer(model, space)"
+            )
+
         write_whole(path, model_bytes(self._model))
 
     @cached_property
@@ -51,6 +57,11 @@ class Proving:
     def _proof_of(self, answer: Region | NoRegion, seconds: float, diary: Sequence[object]) -> Proof:
         if answer.missing or getattr(answer, "filled", ()):
             return Proof(None, "no proofs can be written for rows in which something is missing yet")
+        if self._model.info.members:
+            return Proof(
+                None,
+                "no proofs can be written for several models at once yet; ask for one with Explainer(model, space) for each",
+            )
         if len(self._model.info.classes) == 1:
             return Proof(None, "no proofs can be written for a model with a single class: there is nothing to prove")
         problem = RecourseProblem.ask(

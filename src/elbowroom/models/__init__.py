@@ -1,8 +1,9 @@
 """The parsed model: plain arrays, no machine-learning library."""
 
 from elbowroom.models.base import Decision, Link, Model, ModelInfo
+from elbowroom.models.joint import join, members_of
 from elbowroom.models.linear import Affine, LinearModel
-from elbowroom.models.margins import AffineMargins, NetworkMargins, TreeMargins
+from elbowroom.models.margins import AffineMargins, Each, NetworkMargins, TreeMargins
 from elbowroom.models.missing import may_miss, with_missing
 from elbowroom.models.network import ReluNetwork
 from elbowroom.models.oblique import ObliqueEnsemble, ObliqueLeaves
@@ -12,6 +13,7 @@ __all__ = [
     "Affine",
     "AffineMargins",
     "Decision",
+    "Each",
     "Leaves",
     "LinearModel",
     "Link",
@@ -23,6 +25,8 @@ __all__ = [
     "ReluNetwork",
     "TreeEnsemble",
     "TreeMargins",
+    "join",
     "may_miss",
+    "members_of",
     "with_missing",
 ]

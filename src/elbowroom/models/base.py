@@ -34,6 +34,7 @@ class Decision(Enum):
     NONNEGATIVE = "second class iff score >= threshold"
     ARGMAX = "first class with the largest score"
     VALUE = "no class: the score is the predicted value, or a growing function of it"
+    EACH = "several models at once: each of them decides for itself"
 
 
 class Link(Enum):
@@ -63,6 +64,8 @@ class ModelInfo:
     single: bool = False  # probabilities, or values through a link, are computed in float32
     threshold: float = 0.0  # what the only score of a binary decision is compared with
     shows_scores: bool = True  # False: the original's decision_function, if any, is another number than the scores
+    members: tuple[ModelInfo, ...] = ()  # of several models at once (`Decision.EACH`): theirs, in order
+    called: tuple[str, ...] = ()  # and what they are called
 
     def __post_init__(self) -> None:
         values = (Link.IDENTITY, Link.EXPONENTIAL, Link.EXPONENTIAL_MINUS_ONE)
@@ -96,12 +99,28 @@ class ModelInfo:
         return self.decision is Decision.VALUE
 
     def says(self, scores: Floats) -> list[Label]:
-        """What the model says, row by row of an (m, K) array of scores: labels, or the values of a regressor."""
+        """What the model says, row by row of an (m, K) array of scores: labels, the values of a regressor, or (several models)
+        what each of them says."""
+        if self.members:
+            return list(
+                zip(*(each.says(own) for each, own in zip(self.members, self.parted(scores), strict=True)), strict=True)
+            )
         if self.is_regressor:
             from elbowroom.models.values import values_of
 
             return [float(value) for value in values_of(self, scores)]
         return [self.classes[index] for index in self.labels_of(scores)]
+
+    @property
+    def n_scores(self) -> int:
+        if self.members:
+            return sum(each.n_scores for each in self.members)
+        return len(self.classes) if self.decision is Decision.ARGMAX else 1
+
+    def parted(self, columns: Floats) -> list[Floats]:
+        """One column per score of several models, cut into those of each."""
+        ends = np.cumsum([each.n_scores for each in self.members])[:-1]
+        return np.split(columns, ends, axis=1)
 
     def labels_of(self, scores: Floats) -> Ints:
         """Class indices for an (m, K) array of scores; a regressor has none."""
@@ -114,6 +133,8 @@ class ModelInfo:
                 return np.asarray(np.argmax(scores, axis=1), dtype=np.int64)
             case Decision.VALUE:
                 raise TypeError(f"{self.source} is a regressor: it has values, not labels")
+            case Decision.EACH:
+                raise TypeError(f"{self.source}: each has a label of its own")
 
 
 def class_index(info: ModelInfo, label: object) -> int | None:

@@ -3,18 +3,21 @@
 A wanted class t with rivals j becomes one row per rival: margin_j(x) = score_t(x) - score_j(x) (for one score: plus or
 minus the score, minus the threshold). The label is guaranteed where margin_j(x) >= slack_j for every j; the slack
 covers ties that go to the rival, the original's rounding in any summation order, and ours. Wanted values of a regressor
-are rows of the same kind, one for each end of their range (see `values`).
+are rows of the same kind, one for each end of their range (see `values`). What is wanted of each of several models
+(`Each`) is the rows of all of them, one model after the other.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, Union
 
 import numpy as np
 
-from elbowroom.models.base import Decision, Link, ModelInfo
+from elbowroom.models.base import Decision, Label, Link, Model, ModelInfo, class_index
+from elbowroom.models.joint import members_of, side_by_side, stacked
 from elbowroom.models.linear import Affine, LinearModel
 from elbowroom.models.network import ReluNetwork
 from elbowroom.models.oblique import ObliqueEnsemble
@@ -36,7 +39,24 @@ from elbowroom.numerics import (
 )
 
 SMALLEST_PROBABILITY: Final = 1e-9  # of logistic functions; closer to 0 or 1 their rounding outgrows their change
-Need: TypeAlias = float | ValueRange | None  # of the target: its label alone, its probability, or values of a regressor
+Need: TypeAlias = Union[
+    float, ValueRange, "Each", None
+]  # of the target: its label alone, its probability, values of a regressor, or what is wanted of each of several models
+
+
+@dataclass(frozen=True)
+class Each:
+    """What is wanted of each of several models: its label (None for a regressor), and what is needed beyond it."""
+
+    wants: tuple[tuple[Label, Need], ...]
+
+    def of(self, model: Model) -> Iterator[tuple[Model, int, Need]]:
+        """Every member, with the index of its wanted class and its need."""
+        for member, (label, need) in zip(members_of(model), self.wants, strict=True):
+            found = 0 if member.info.is_regressor else class_index(member.info, label)
+            if found is None:
+                raise ValueError(f"{label!r} is not a class of {member.info.source}")
+            yield member, found, need
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,6 +117,8 @@ class TreeMargins:
 def contrast(info: ModelInfo, target: int, probability: Need) -> Contrast:
     """Rows of score differences that must be positive for the target class (or for its probability to reach tau), or rows of
     a regressor's score for the wanted values; their ends are wanted as well."""
+    if isinstance(probability, Each):
+        raise TypeError("several models have margins of their own, each")
     if isinstance(probability, ValueRange):
         rows = score_rows(info, probability)
         return Contrast(
@@ -141,11 +163,21 @@ def _contrast_after(c: Contrast) -> Affine:
 
 
 def linear_margins(model: LinearModel, target: int, probability: Need = None) -> AffineMargins:
+    if isinstance(probability, Each):
+        rows = [
+            linear_margins(m, index, need) for m, index, need in probability.of(model) if isinstance(m, LinearModel)
+        ]
+        return AffineMargins(stacked([row.affine for row in rows]), np.concatenate([row.slack for row in rows]))
     c = contrast(model.info, target, probability)
     return AffineMargins(model.affine.then(_contrast_after(c)), _strict(c))
 
 
 def network_margins(model: ReluNetwork, target: int, probability: Need = None) -> NetworkMargins:
+    if isinstance(probability, Each):
+        rows = [
+            network_margins(m, index, need) for m, index, need in probability.of(model) if isinstance(m, ReluNetwork)
+        ]
+        return NetworkMargins(side_by_side([row.layers for row in rows]), np.concatenate([row.slack for row in rows]))
     c = contrast(model.info, target, probability)
     return NetworkMargins((*model.layers[:-1], model.layers[-1].then(_contrast_after(c))), _strict(c))
 
@@ -160,6 +192,8 @@ def tree_margins(
 ) -> TreeMargins:
     """Margins of all leaves, or of the rows ``of`` score contributions. Ties of sums that need no rounding are decided as
     the model decides them, sum by sum; others need a slack (see `rounding`)."""
+    if isinstance(probability, Each):
+        return _margins_of_all(model, probability, of)
     c = contrast(model.info, target, probability)
     leaves = model.leaf_order if isinstance(model, TreeEnsemble) else model.leaves
     n_trees, digits = leaves.n_trees, DIGITS32 if model.single else DIGITS
@@ -208,6 +242,41 @@ def tree_margins(
         hopeful.value[inexact, j] += rule.hope
         strict.slack[j], hopeful.slack[j] = rule.slack, rule.hopeful_slack
     return strict
+
+
+def _margins_of_all(model: TreeEnsemble | ObliqueEnsemble, wants: Each, of: Floats | None) -> TreeMargins:
+    """Rows of all members: leaves of the others add nothing to them."""
+    rows, first = [], 0
+    offered = [None] * len(wants.wants) if of is None else model.info.parted(of)
+    n_leaves = (model.leaf_order if isinstance(model, TreeEnsemble) else model.leaves).value.shape[0]
+    for (member, index, need), own in zip(wants.of(model), offered, strict=True):
+        assert isinstance(member, TreeEnsemble | ObliqueEnsemble)
+        found = tree_margins(member, index, need, own)
+        for_all = (
+            (found, found.hopeful or found)
+            if of is not None
+            else tuple(_among(each, first, n_leaves) for each in (found, found.hopeful or found))
+        )
+        rows.append(for_all)
+        first += found.value.shape[0]
+    strict, hopeful = (_beside([row[i] for row in rows]) for i in (0, 1))
+    return TreeMargins(strict.value, strict.base, strict.slack, hopeful)
+
+
+def _beside(rows: Sequence[TreeMargins]) -> TreeMargins:
+    """Rows of several models, one after the other."""
+    return TreeMargins(
+        np.hstack([row.value for row in rows]),
+        np.concatenate([row.base for row in rows]),
+        np.concatenate([row.slack for row in rows]),
+    )
+
+
+def _among(margins: TreeMargins, first: int, n_leaves: int) -> TreeMargins:
+    """The same rows for all leaves, of which these are some, from ``first`` on."""
+    value = np.zeros((n_leaves, margins.base.size))
+    value[first : first + margins.value.shape[0]] = margins.value
+    return TreeMargins(value, margins.base, margins.slack)
 
 
 def _needed_sum(info: ModelInfo, target: int, divisor: float, parts: Floats, terms: int, digits: int) -> float:

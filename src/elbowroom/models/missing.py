@@ -12,6 +12,7 @@ from typing import assert_never
 import numpy as np
 
 from elbowroom.models.base import Model
+from elbowroom.models.joint import join, members_of
 from elbowroom.models.linear import Affine, LinearModel
 from elbowroom.models.network import ReluNetwork
 from elbowroom.models.oblique import ObliqueEnsemble
@@ -40,6 +41,11 @@ def with_missing(model: Model, missing: Bools) -> Model:
     nothing."""
     if not missing.any():
         return model
+    members = members_of(model)
+    if members:
+        joined = join([with_missing(member, missing) for member in members], model.info.called)
+        assert joined is not None  # of one family, as before
+        return joined
     match model:
         case TreeEnsemble():
             return model.with_missing(missing)

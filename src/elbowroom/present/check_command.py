@@ -11,7 +11,7 @@ from elbowroom.errors import InputError
 from elbowroom.present import screen
 from elbowroom.present.endings import Exit
 from elbowroom.present.guard import guarded
-from elbowroom.present.options import AsJson, TimeLimit, TrustPickle
+from elbowroom.present.options import Also, AsJson, TimeLimit, TrustPickle
 
 
 @guarded
@@ -20,6 +20,7 @@ def check(
         Path, typer.Argument(metavar="[REGION]", help="An answer written by --output or to_json; not with --store.")
     ],
     model: Annotated[Path | None, typer.Argument(metavar="MODEL", help="The fitted model.")] = None,
+    also: Also = None,
     store: Annotated[
         Path | None,
         typer.Option("--store", help="Check every answer of this store instead: check --store runs.db MODEL."),
@@ -52,6 +53,8 @@ def check(
         without_compiled_code()
     if (store is None) == (model is None):
         raise InputError("give the answer and its model, or --store FILE and the model alone")
+    if also and store is not None:
+        raise InputError("--also is for a single answer; leave it out with --store")
     shown = screen.stdout()
     if model is None or store is not None:
         if as_json:
@@ -66,7 +69,7 @@ def check(
         raise typer.Exit(code)
     from elbowroom.present.checking import check_region
 
-    report = check_region(region, model, trust_pickle, any_model, time_limit, verify)
+    report = check_region(region, model, trust_pickle, any_model, time_limit, verify, also)
     if as_json:
         shown.json(report.as_json())
     else:

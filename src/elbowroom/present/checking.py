@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import assert_never
@@ -23,11 +24,11 @@ from elbowroom.present.checking_model import (
     same_model,
 )
 from elbowroom.present.checking_none import report_none
-from elbowroom.present.files import load_model_file
+from elbowroom.present.files import load_model_files
 from elbowroom.present.findings import Finding, Outcome, Report, decide, not_checked
 from elbowroom.present.numbers import below, exact
-from elbowroom.present.outcomes import quoted
-from elbowroom.present.text import MOST_SPOKEN, claim_of, grid, outcome, rules_text, spoken, table_rows
+from elbowroom.present.outcomes import promise, quoted
+from elbowroom.present.text import MOST_SPOKEN, claim_of, grid, rules_text, spoken, table_rows
 from elbowroom.present.unchecked import unchecked
 from elbowroom.problem.class_names import ClassNames
 from elbowroom.result import Certificate, Counterexample, Inadmissible, NoRegion, Region, Undecided, Verdict
@@ -49,8 +50,9 @@ def check_region(
     any_model: bool = False,
     time_limit: float = 60.0,
     key: Path | None = None,
+    also: Sequence[Path] | None = None,
 ) -> Report:
-    """Read both files and judge. A file that was changed or contradicts itself raises `InputError`; an untrue claim is a
+    """Read all files and judge. A file that was changed or contradicts itself raises `InputError`; an untrue claim is a
     finding. With a public ``key`` the signature is verified first: a file that the holder of the key did not sign is not
     looked at any further."""
     signed = None
@@ -63,7 +65,13 @@ def check_region(
             text = "the signature is not one of this file by the holder of that key: the file was changed, or signed by somebody else"
             return Report((Finding(False, text),), Outcome.REFUTED, "Not signed: nothing else was looked at.")
         answer = answer_of(content, region_path)
-    model, digest = load_model_file(model_path, trust_pickle)
+    asked = len(answer.target.each) or 1
+    if asked != 1 + len(also or ()):
+        raise InputError(
+            f"{region_path}: the file is about {'one model' if asked == 1 else f'{asked} models'}, and "
+            f"{1 + len(also or ())} were given; give the first as MODEL and each further one with --also"
+        )
+    model, digest = load_model_files(model_path, also, trust_pickle)
     explainer = Explainer(model, answer.space)
     return check_answer(answer, explainer, digest, model_path, any_model, time_limit, signed)
 
@@ -115,7 +123,7 @@ def _report(
     region: Region, explainer: Explainer, findings: list[Finding], model_found: Finding, verdict: Verdict
 ) -> Report:
     decided = decide(findings)
-    proven = f"at every point of the region the model {outcome(region.target, region.labels)}"
+    proven = f"at every point of the region {promise(region.target, region.labels)}"
     conclusion = {
         Outcome.VALID: f"Valid: {proven}.",
         Outcome.REFUTED: "Refuted: the file's claim does not hold for this model.",

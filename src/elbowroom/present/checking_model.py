@@ -64,8 +64,8 @@ def derived(answer: Region | NoRegion, explainer: Explainer, is_it: bool) -> lis
     model = explainer.model
     with np.errstate(over="ignore", invalid="ignore"):  # the factual is the file's own
         read = model.info.says(model.scores(factual))[0]
-        asked = explainer.predict(factual).reshape(-1)[0]
-        agree = bool(asked == read)
+        asked = explainer.predict(factual)[0]
+        agree = bool(np.all(asked == np.array(read))) if model.info.members else bool(asked == read)
         same = type(answer.predicted) is type(read) and answer.predicted == read
         if model.info.is_regressor:  # the last digits of a sum differ between machines
             agree = bool(values_agree(model, factual, np.array([float(asked)]))[0])

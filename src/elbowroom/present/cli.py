@@ -20,6 +20,7 @@ from elbowroom.present.guard import code_of, guarded
 from elbowroom.present.help import PlainGroup
 from elbowroom.present.menu_command import menu
 from elbowroom.present.options import (
+    Also,
     AsJson,
     Bounds,
     BoundsName,
@@ -118,6 +119,7 @@ def demo(
 def explain(
     model: ModelFile,
     data: DataFile,
+    also: Also = None,
     row: OneRow = None,
     rows: SeveralRows = None,
     target: WantedClass = None,
@@ -164,7 +166,9 @@ def explain(
     """The closest region in which the model predicts another class, or wanted values; for several rows with --rows."""
     as_json = as_json or flat
     cli_batch.check_rows(
-        row, rows, single=widen or prefer_few is not None or proof is not None or flat or bool(case or purpose or sign)
+        row,
+        rows,
+        single=widen or prefer_few is not None or proof is not None or flat or bool(case or purpose or sign or also),
     )
     if row is None:
         cli_batch.batch(
@@ -188,7 +192,7 @@ def explain(
         raise InputError(f"--widen grows the sides of a box; use --room box instead of --room {room.value}")
     space_room = questions.parse_room(room.value, radius or ["0.05"], on.value)
     question = questions.read_question(
-        model, data, row, labels=label, trust_pickle=trust_pickle, large_table=large_table, reference=reference, space_file=space,
+        model, data, row, labels=label, trust_pickle=trust_pickle, large_table=large_table, reference=reference, space_file=space, also=also,
         immutable=immutable, increasing=increasing, decreasing=decreasing, integer=integer, one_hot=one_hot, scale=scale.value, bounds=bounds.value,
     )  # fmt: skip
     wanted = questions.parse_target(question.explainer.model.info, target, probability, value_at_least, value_at_most)

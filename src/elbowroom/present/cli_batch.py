@@ -252,7 +252,7 @@ def check_rows(row: int | None, rows: str | None, single: bool) -> None:
     """``explain`` takes one row or several; ``single``: with options that only one can have."""
     if (rows is None) == (row is None) or (row is None and single):
         raise InputError(
-            "give --row 17, or --rows 0:50; --widen, --prefer-few, --proof and --flat are for a single row"
+            "give --row 17, or --rows 0:50; --also, --widen, --prefer-few, --proof and --flat are for a single row"
         )
 
 

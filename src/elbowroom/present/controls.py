@@ -15,7 +15,7 @@ import numpy as np
 
 from elbowroom.numerics import Bools, Floats
 from elbowroom.present.account import MISSING, Account, Line, Sort, category_names
-from elbowroom.present.outcomes import outcome, spoken
+from elbowroom.present.outcomes import promise, spoken
 from elbowroom.problem.body import Body
 from elbowroom.problem.features import Feature
 from elbowroom.problem.kinds import Direction
@@ -298,7 +298,7 @@ def _promised(said: object, region: Region) -> bool:
     if target.values is not None and isinstance(said, float):
         low, high = target.at_least, target.at_most
         return (low is None or said >= low) and (high is None or said <= high)
-    return bool(said == target.label)
+    return target.is_met(said) if target.each else bool(said == target.label)
 
 
 def page_data(account: Account, controls: Sequence[Control | None], widening: Widening | None) -> dict[str, Any]:
@@ -307,7 +307,7 @@ def page_data(account: Account, controls: Sequence[Control | None], widening: Wi
     movable = [control for control in controls if control is not None]
     units = [line.unit for line, control in zip(account.lines, controls, strict=True) if control is not None]
     return {
-        "promise": f"the model {outcome(region.target, region.labels)}",
+        "promise": promise(region.target, region.labels),
         "said": spoken(region.predicted, region.target, region.labels),
         "shape": account.shape.value,
         "names": [line.name for line, control in zip(account.lines, controls, strict=True) if control is not None],

@@ -48,6 +48,15 @@ def load_model(path: Path, trust_pickle: bool) -> object:
     return load_model_file(path, trust_pickle)[0]
 
 
+def load_model_files(path: Path, also: Sequence[Path] | None, trust_pickle: bool) -> tuple[object, str]:
+    """One model, or several as a list; with the SHA-256 of the file, or of those of all files, in order."""
+    if not also:
+        return load_model_file(path, trust_pickle)
+    found = [load_model_file(each, trust_pickle) for each in (path, *also)]
+    digest = hashlib.sha256(" ".join(digest for _, digest in found).encode()).hexdigest()
+    return [model for model, _ in found], digest
+
+
 def load_model_file(path: Path, trust_pickle: bool) -> tuple[object, str]:
     """The model, and the SHA-256 of the bytes that it was read from."""
     data = read_whole(path)

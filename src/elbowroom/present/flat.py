@@ -41,12 +41,16 @@ def flat_json(answer: Region | NoRegion) -> dict[str, Any]:
 
 
 def _wanted(target: Target) -> dict[str, Any]:
+    if target.each:
+        return {"target": [_wanted(one) for one in target.each]}
     if target.values is not None:
         return {"at_least": _plain(target.at_least), "at_most": _plain(target.at_most)}
     return {"target": _label(target.label), "probability": _plain(target.probability)}
 
 
 def _label(label: object) -> Any:
+    if isinstance(label, tuple):  # of several models
+        return [_label(each) for each in label]
     return (label_out(label, "label") or {}).get("value")
 
 

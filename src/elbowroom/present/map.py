@@ -10,7 +10,7 @@ import numpy as np
 from elbowroom.errors import InputError
 from elbowroom.numerics import Floats, Ints
 from elbowroom.present.display import CENTER, FACTUAL, INK, PLAIN, QUIET, Display
-from elbowroom.present.outcomes import outcome, quoted
+from elbowroom.present.outcomes import outcome, promise, quoted
 from elbowroom.problem.shapes import Shape
 from elbowroom.result.plane import Plane
 from elbowroom.visible import named, visible
@@ -76,8 +76,12 @@ class MapDisplay(Display):
         region, (f, g) = plane.region, plane.columns
         features = [region.space.features[each] for each in plane.columns]
         target = region.target
-        if target.values is not None:
-            names: tuple[str, ...] = ("another value", outcome(target))
+        if target.each or target.values is not None:
+            names: tuple[str, ...] = (
+                ("another answer", promise(target, region.labels))
+                if target.each
+                else ("another value", outcome(target))
+            )
             wanted: int | None = 1
         else:
             names = tuple(quoted(region.labels(label)) for label in plane.outcomes)

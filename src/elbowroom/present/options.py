@@ -56,6 +56,10 @@ ModelFile = Annotated[
         help="The fitted model: saved with joblib or pickle, or a file of XGBoost, LightGBM, CatBoost, ONNX or skops.",
     ),
 ]
+Also = Annotated[
+    list[Path] | None,
+    typer.Option("--also", metavar="MODEL", help="A further model that must say the same; may be given several times."),
+]
 Reference = Annotated[
     Path | None,
     typer.Option(

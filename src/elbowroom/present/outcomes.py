@@ -31,8 +31,32 @@ def outcome(target: Target, labels: ClassNames = NO_NAMES) -> str:
     return f"gives {label} a probability of at least {share}"
 
 
+def promise(target: Target, labels: ClassNames = NO_NAMES) -> str:
+    """Who says so: the model predicts 'approved'; each of the 3 models does; or what model 1, model 2, ... predict."""
+    if not target.each:
+        return f"the model {outcome(target, labels)}"
+    if all(one == target.each[0] for one in target.each):
+        return f"each of the {len(target.each)} models {outcome(target.each[0], labels)}"
+    return joined([f"model {i + 1} {outcome(one, labels)}" for i, one in enumerate(target.each)])
+
+
+def told(said: object, target: Target, labels: ClassNames = NO_NAMES) -> str:
+    """The model said 'rejected'; of several: what each of them said."""
+    if not target.each or not isinstance(said, tuple):
+        return f"The model said {spoken(said, target, labels)}"
+    if len(set(said)) == 1:
+        return f"Each of the {len(said)} models said {spoken(said[0], target.each[0], labels)}"
+    each = [
+        f"model {i + 1} {spoken(own, one, labels)}" for i, (own, one) in enumerate(zip(said, target.each, strict=True))
+    ]
+    return f"The models said: {joined(each)}"
+
+
 def spoken(said: object, target: Target, labels: ClassNames = NO_NAMES) -> str:
-    """What the model says: a class as `quoted`, a regressor's value as a number that claims nothing beyond its digits."""
+    """What the model says: a class as `quoted`, a regressor's value as a number that claims nothing beyond its digits;
+    of several models what each says."""
+    if target.each and isinstance(said, tuple):
+        return joined([spoken(own, one, labels) for own, one in zip(said, target.each, strict=True)])
     return quoted(labels(said)) if target.values is None or not isinstance(said, float) else about(said)
 
 

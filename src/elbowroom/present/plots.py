@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Final
 from elbowroom.errors import InputError
 from elbowroom.present.account import Account, Line, Sort, account_of
 from elbowroom.present.display import CENTER, FACTUAL, INK, INTERVAL, PLAIN, QUIET, TRACK, Display
-from elbowroom.present.text import outcome, round_note, spoken
+from elbowroom.present.outcomes import outcome, promise, told
+from elbowroom.present.text import round_note
 from elbowroom.result.region import Region
 from elbowroom.visible import visible
 
@@ -57,8 +58,12 @@ class RegionDisplay(Display):
             raise InputError(f"a display is made from the Region of explain, not from {type(region).__name__}")
         account = account_of(region)
         place = f"Inside the {account.shape.value} (blue: its extent)" if account.is_round else "Anywhere in the blue"
-        said, then = spoken(region.predicted, region.target, region.labels), outcome(region.target, region.labels)
-        return cls(account, f"The model said {said}. {place}, it {then}.")
+        then = (
+            promise(region.target, region.labels)
+            if region.target.each
+            else f"it {outcome(region.target, region.labels)}"
+        )
+        return cls(account, f"{told(region.predicted, region.target, region.labels)}. {place}, {then}.")
 
     @property
     def size(self) -> tuple[float, float]:

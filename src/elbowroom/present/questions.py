@@ -15,7 +15,7 @@ from elbowroom.errors import InputError
 from elbowroom.explainer import Explainer
 from elbowroom.importers import categorical_of, columns_of
 from elbowroom.models import ModelInfo
-from elbowroom.present.files import feature_columns, load_model_file
+from elbowroom.present.files import feature_columns, load_model_files
 from elbowroom.present.numbers import about, below
 from elbowroom.present.rule_text import parse_rule
 from elbowroom.present.space_file import with_space_file
@@ -71,12 +71,13 @@ def read_question(
     integer: Sequence[str] | None = None,
     one_hot: Sequence[str] | None = None,
     space_file: Path | None = None,
+    also: Sequence[Path] | None = None,
 ) -> Question:
     """Both files, and one row of the table; see `read_table`."""
     explainer, asked, model_file = read_table(
         model_path, data_path, trust_pickle=trust_pickle, large_table=large_table, reference=reference, scale=scale,
         bounds=bounds, labels=labels, immutable=immutable, increasing=increasing, decreasing=decreasing,
-        integer=integer, one_hot=one_hot, last_row=row, space_file=space_file,
+        integer=integer, one_hot=one_hot, last_row=row, space_file=space_file, also=also,
     )  # fmt: skip
     return Question(explainer, asked.iloc[[row]], model_file)
 
@@ -98,22 +99,31 @@ def read_table(
     one_hot: Sequence[str] | None = None,
     last_row: int = 0,
     space_file: Path | None = None,
+    also: Sequence[Path] | None = None,
 ) -> tuple[Explainer, pd.DataFrame, str]:
     """Load both files, describe the features and read the model: the explainer, the columns of the model in the whole
     table, and the digest of the model's file. None: the option was not given. Kinds, bounds, scales and categories are
     those of the ``reference`` table, or else of the data."""
-    model, model_file = load_model_file(model_path, trust_pickle)
+    model, model_file = load_model_files(model_path, also, trust_pickle)
+    models = model if isinstance(model, list) else [model]
     table = load_table(data_path, large=large_table)
     if last_row >= len(table):
         raise InputError(f"--row {last_row}: {data_path} has {len(table)} rows; the last one is {len(table) - 1}")
     learnt = table if reference is None else load_table(reference, large=large_table)
     labels, called = parse_labels(labels or [], [*map(str, table.columns), *map(str, learnt.columns)])
-    names = columns_of(model, _categories_in(learnt)).as_written(learnt.columns)
+    known = [columns_of(one, _categories_in(learnt)).as_written(learnt.columns) for one in models]
+    names = tuple(dict.fromkeys(name for own in known for name in own))
     frame = feature_columns(learnt, names, labels, reference or data_path)
     asked = feature_columns(table, names, [name for name in labels if name in set(map(str, table.columns))], data_path)
     space = Space.from_frame(
         frame,
-        categorical=[str(frame.columns[j]) for j in categorical_of(model)],
+        categorical=[
+            *dict.fromkeys(
+                str(frame.columns[names.index(own[j])])
+                for one, own in zip(models, known, strict=True)
+                for j in categorical_of(one)
+            )
+        ],
         immutable=immutable or [],
         increasing=increasing or [],
         decreasing=decreasing or [],

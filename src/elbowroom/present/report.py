@@ -12,7 +12,7 @@ from elbowroom.present.account import Account, account_of
 from elbowroom.present.controls import controls_of, page_data
 from elbowroom.present.few import few_text, how_many
 from elbowroom.present.numbers import about, below, percent_up
-from elbowroom.present.outcomes import quoted
+from elbowroom.present.outcomes import promise, quoted
 from elbowroom.present.shell import answer_block, data_block, frame
 from elbowroom.present.shell import templates as templates
 from elbowroom.present.text import (
@@ -21,7 +21,6 @@ from elbowroom.present.text import (
     joined,
     measured,
     no_region_sentence,
-    outcome,
     range_heading,
     round_note,
     rounding_line,
@@ -67,7 +66,7 @@ def page(
             raise InputError(f"menu={type(menu).__name__}: give the Menu that explainer.menu gives")
         panels, chosen = _menu_panels(menu, region, widening, model)
     return templates().get_template("region.html.j2").render(
-        title=f"Region: the model {outcome(region.target, region.labels)}",
+        title=f"Region: {promise(region.target, region.labels)}",
         panels=panels,
         chosen=chosen,
         **about_page(case, date, model, region.attestation),
@@ -245,7 +244,7 @@ def _attested(answer: Region | NoRegion) -> list[tuple[str, str]]:
 def _certificate(region: Region) -> list[tuple[str, str]]:
     c = region.certificate
     rows = [
-        ("Claim", f"for every point, the model {outcome(c.target, region.labels)}"),
+        ("Claim", f"for every point, {promise(c.target, region.labels)}"),
         ("Proven by", c.method),
         ("Margin", f"at least {below(c.margin, 4)} above what the model's rounding needs"),
         ("Model fingerprint", c.fingerprint),
@@ -309,7 +308,7 @@ def no_region_page(
     facts = [
         (
             "Wanted",
-            "another class" if answer.target.names_nothing else f"the model {outcome(answer.target, answer.labels)}",
+            "another class" if answer.target.names_nothing else promise(answer.target, answer.labels),
         ),
         ("Room", room_text(answer.room)),
         ("Rules", rules_text(answer)),

@@ -12,7 +12,7 @@ from typing import Final
 
 from elbowroom.present.account import Account, Line, Sort, account_of
 from elbowroom.present.actions import actions_in_words
-from elbowroom.present.outcomes import joined, outcome, spoken
+from elbowroom.present.outcomes import joined, promise, told
 from elbowroom.result.region import Region
 
 MOST_SPOKEN: Final = 3  # this many features of a kind are named in full
@@ -27,7 +27,7 @@ def sentence(region: Region, digits: int | None = None) -> str:
 
 def sentence_of(account: Account) -> str:
     region = account.region
-    said = f"The model said {spoken(region.predicted, region.target, region.labels)}. "
+    said = f"{told(region.predicted, region.target, region.labels)}. "
     if not account.changing:
         some = "No single feature has to change, but not all can stay as they are. "
         said += "Nothing has to change. " if account.holds_now else some
@@ -36,7 +36,7 @@ def sentence_of(account: Account) -> str:
 
 def claim_of(account: Account) -> str:
     """What is proven of every point of the region."""
-    then = f"the model {outcome(account.region.target, account.region.labels)}"
+    then = promise(account.region.target, account.region.labels)
     if len(account.free) == len(account.lines):
         return f"Whatever the features are within their limits, {then}."
     return f"If {_conditions(account) or 'everything stays as it is'}, {then}{_free(account.free)}."

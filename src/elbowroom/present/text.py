@@ -12,6 +12,7 @@ from elbowroom.present.measures import measure_line
 from elbowroom.present.numbers import about, below, percent, percent_up
 from elbowroom.present.outcomes import joined as joined
 from elbowroom.present.outcomes import outcome as outcome
+from elbowroom.present.outcomes import promise
 from elbowroom.present.outcomes import spoken as spoken
 from elbowroom.present.sentence import MOST_SPOKEN as MOST_SPOKEN
 from elbowroom.present.sentence import claim_of as claim_of
@@ -217,7 +218,7 @@ def _cut(rows: Sequence[Sequence[str]]) -> list[str]:
 def no_region_sentence(answer: NoRegion) -> str:
     """Why there is no region, and what is known nevertheless."""
     reason = message(answer.reason.rstrip("."))
-    conditions = [] if answer.target.names_nothing else [f"the model {outcome(answer.target, answer.labels)}"]
+    conditions = [] if answer.target.names_nothing else [promise(answer.target, answer.labels)]
     conditions += [message(rule.words) for rule in answer.rules]
     wanted = f" in which {joined(conditions)}" if conditions else ""
     if not answer.rules_known:

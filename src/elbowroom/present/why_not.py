@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from elbowroom.present.few import in_words
-from elbowroom.present.text import joined, outcome
+from elbowroom.present.outcomes import promise
+from elbowroom.present.text import joined
 from elbowroom.problem.parts import Part, PartKind
 from elbowroom.result.why_not import Nearest, WhyNot
 from elbowroom.visible import message, named
@@ -74,7 +75,7 @@ def _nowhere(why: WhyNot) -> str:
     if target.names_nothing:
         return f"Nothing that was asked is to blame: {message(why.answer.reason)}."
     lacking = " that lacks these numbers" if why.answer.missing else ""
-    return f"Nothing that was asked is to blame: there is no input at all{lacking} for which the model {outcome(target, why.answer.labels)}."
+    return f"Nothing that was asked is to blame: there is no input at all{lacking} for which {promise(target, why.answer.labels)}."
 
 
 def _missing(why: WhyNot) -> str:

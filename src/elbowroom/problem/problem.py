@@ -380,6 +380,8 @@ class RecourseProblem:
 
 def _other(model: Model, row: Floats) -> Target:
     """What is wanted when nothing is said."""
+    if model.info.members:
+        return Target.others(model.info, tuple(model.info.says(model.scores(row[None]))[0]))  # type: ignore[arg-type]
     if model.info.is_regressor:
         return Target.other(model.info, 0)  # refused there
     return Target.other(model.info, int(model.info.labels_of(model.scores(row[None]))[0]))

@@ -1,22 +1,26 @@
-"""The wanted outcome: a class, a class with at least a given probability, or values of a regressor."""
+"""The wanted outcome: a class, a class with at least a given probability, values of a regressor, or one of these for each of
+several models."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import InitVar, dataclass, field
-from typing import Final
+from functools import partial
+from typing import Final, TypeVar
 
 import numpy as np
 
 from elbowroom.errors import InputError
 from elbowroom.models.base import ModelInfo, class_index
-from elbowroom.models.margins import Need, holds_probability
+from elbowroom.models.margins import Each, Need, holds_probability
 from elbowroom.models.values import LARGEST, ValueRange, refuses_range
 from elbowroom.problem.parsing import number
 from elbowroom.visible import listed
 
 SAY_VALUES: Final = "say which values are wanted, for example target=Target(at_least=1000)"
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
@@ -32,6 +36,8 @@ class Target:
         at_least: Of a regressor: the smallest wanted value.
         at_most: Of a regressor: the largest wanted value.
         between: Both of these at once.
+        each: Of several models at once: the target of each, in their order. ``explain(..., target=...)`` makes it of what it
+            is given: one label (or `Target`) for all of them, or a list or mapping with one for each.
 
     Examples:
         >>> explainer.explain(row, target=Target(True)).target.label
@@ -43,8 +49,11 @@ class Target:
     at_least: float | None = field(default=None, kw_only=True)
     at_most: float | None = field(default=None, kw_only=True)
     between: InitVar[tuple[float, float] | None] = field(default=None, kw_only=True)
+    each: tuple[Target, ...] = field(default=(), kw_only=True)
 
     def __post_init__(self, between: tuple[float, float] | None) -> None:
+        if self.each:
+            self._take_each()
         if between is not None:
             self._take_both(between)
         if isinstance(self.label, np.generic):  # np.str_("a") and "a" must be one label, in seals and files as well
@@ -81,6 +90,20 @@ class Target:
         object.__setattr__(self, "at_least", between[0])
         object.__setattr__(self, "at_most", between[1])
 
+    def _take_each(self) -> None:
+        """What all of them say is said of the whole: the label, if it is the same for all."""
+        if any(not isinstance(one, Target) or one.each for one in self.each):
+            raise InputError("Target each=: give one Target for every model")
+        object.__setattr__(self, "each", tuple(self.each))
+        labels = tuple(one.label for one in self.each)
+        label = labels[0] if len(set(labels)) == 1 else labels
+        beyond = self.probability, self.at_least, self.at_most
+        if self.label not in (None, label) or beyond != (None, None, None):
+            raise InputError(
+                "Target each=: what is wanted stands in the targets of the models; leave out everything else"
+            )
+        object.__setattr__(self, "label", label)
+
     @property
     def values(self) -> ValueRange | None:
         """The wanted values of a regressor; None if a class is wanted."""
@@ -90,22 +113,26 @@ class Target:
     @property
     def need(self) -> Need:
         """What is asked beyond the label: a probability, or values; margins are made from this and the `index`."""
+        if self.each:
+            return Each(tuple((one.label, one.need) for one in self.each))
         return self.probability if self.values is None else self.values
 
     @property
     def names_nothing(self) -> bool:
         """True for the "other class" of a model that has a single one."""
-        return self.label is None and self.values is None
+        return self.label is None and self.values is None and not self.each
 
     def is_met(self, said: object) -> bool:
         """Is this label, or value, what is wanted? (A probability cannot be seen from it.)
 
         Args:
-            said: By the model.
+            said: By the model; by each, if they are several.
 
         Returns:
             True if so.
         """
+        if self.each:
+            return all(one.is_met(own) for one, own in zip(self.each, _several(said), strict=True))
         if self.values is None:
             return bool(said == self.label)
         return bool(self.values.contains(np.asarray(said, dtype=np.float64)))
@@ -118,8 +145,11 @@ class Target:
             info: Of the model.
 
         Returns:
-            A position among its classes.
+            A position among its classes; 0 for several models, each of which has its own.
         """
+        if info.members or self.each:
+            self._of_each(info)
+            return 0
         if info.is_regressor:
             return self._of_regressor(info)
         if self.values is not None:
@@ -146,6 +176,15 @@ class Target:
             raise InputError(f"target {reason}")
         return 0
 
+    def _of_each(self, info: ModelInfo) -> None:
+        if len(self.each) != max(len(info.members), 1) or not info.members:
+            raise InputError(
+                f"target: {len(self.each)} targets for {len(info.members) or 1} models ({info.source}); give one label for all "
+                "of them, or a list with one for each"
+            )
+        for one, own, called in zip(self.each, info.members, info.called, strict=True):
+            _named_by(called, partial(one.index, own))
+
     @classmethod
     def other(cls, info: ModelInfo, predicted: int) -> Target:
         """The other class of a binary model: what is wanted when nothing is said.
@@ -166,6 +205,32 @@ class Target:
         return cls(info.classes[1 - predicted])
 
     @classmethod
+    def others(cls, info: ModelInfo, predicted: tuple[Hashable, ...]) -> Target:
+        """The other class of several binary models that agree about a row.
+
+        Args:
+            info: Of the models.
+            predicted: What each of them says of the row.
+
+        Returns:
+            The same target for each of them.
+        """
+        if len({own.classes for own in info.members}) != 1 or len(set(predicted)) != 1:
+            said = ", ".join(f"{name} says {label!r}" for name, label in zip(info.called, predicted, strict=True))
+            raise InputError(
+                f"the models do not agree about the row ({said}), so it is not clear what is wanted; say it with target=, one "
+                "label for all models or a list with one for each"
+            )
+        return cls(
+            each=tuple(cls.other(own, own.classes.index(predicted[0]) if own.classes else 0) for own in info.members)
+        )
+
+    @classmethod
+    def _parse_each(cls, target: object, info: ModelInfo) -> Target:
+        asked = zip(_one_by_one(target, info), info.members, info.called, strict=True)
+        return cls(each=tuple(_named_by(name, partial(cls.parse, one, own)) for one, own, name in asked))
+
+    @classmethod
     def parse(cls, target: object, info: ModelInfo) -> Target:
         """A label or a target, checked against the model's classes.
 
@@ -174,8 +239,10 @@ class Target:
             info: Of the model.
 
         Returns:
-            A target that the model can be asked for.
+            A target that the model can be asked for; for several models it has one for each.
         """
+        if info.members:
+            return cls._parse_each(target, info)
         if isinstance(target, cls):
             target.index(info)
             return target
@@ -189,6 +256,21 @@ class Target:
         return cls(info.classes[parsed.index(info)])
 
 
+def _several(said: object) -> tuple[object, ...]:
+    """What each of several models says, as plain labels."""
+    if not isinstance(said, Iterable) or isinstance(said, str):
+        raise InputError(f"{said!r}: several models say one label each")
+    return tuple(one.item() if isinstance(one, np.generic) else one for one in said)
+
+
+def _named_by(called: str, ask: Callable[[], _T]) -> _T:
+    """What is wrong with the target of one of several models says whose it is."""
+    try:
+        return ask()
+    except InputError as error:
+        raise InputError(f"{called}: {error}; a list gives each model a target of its own") from None
+
+
 def _end(value: object, what: str) -> float:
     """One end of a range, as a plain float."""
     if isinstance(value, (bool, np.bool_)):
@@ -199,6 +281,28 @@ def _end(value: object, what: str) -> float:
     if abs(end) > LARGEST:
         raise InputError(f"Target {what}={end}: numbers beyond {LARGEST:g} leave no room for sums")
     return end
+
+
+def _one_by_one(target: object, info: ModelInfo) -> list[object]:
+    """What is asked of each of several models: the entries of a list or mapping, or the same of all."""
+    if isinstance(target, Target):
+        return [*target.each] if target.each else [target] * len(info.members)
+    if isinstance(target, Mapping):
+        unknown = [key for key in target if key not in info.called]
+        lacking = [name for name in info.called if name not in target]
+        if unknown or lacking:
+            raise InputError(
+                f"target: the models are called {listed(info.called)}; the mapping has {listed(list(target))}"
+            )
+        return [target[name] for name in info.called]
+    if isinstance(target, (list, tuple, np.ndarray)):
+        if len(target) != len(info.members):
+            raise InputError(
+                f"target: {len(target)} targets for {len(info.members)} models; give one label for all of them, or a list with "
+                "one for each"
+            )
+        return list(target)
+    return [target] * len(info.members)
 
 
 def _no_classes(info: ModelInfo, target: object) -> InputError:

@@ -69,8 +69,7 @@ class Certificate:
         """SHA-256 of everything the certificate claims (not of the seconds): changed files are noticed, not trusted."""
         digest = hashlib.sha256()
         wanted = self.target
-        need = wanted.probability if wanted.values is None else ("values", wanted.at_least, wanted.at_most)
-        claims = (self.fingerprint, repr(wanted.label), need, self.method, float(self.margin))
+        claims = (self.fingerprint, *_claimed(wanted), self.method, float(self.margin))
         digest.update(repr((*claims, self.assumptions, self.body.shape.value)).encode())
         body = self.body
         for array in (body.center, body.lower, body.upper, body.axes, body.whole, *body.free_groups):
@@ -78,6 +77,14 @@ class Certificate:
         for fingerprint, outcome, everywhere in self.further:
             digest.update(repr((fingerprint, repr(outcome.label), everywhere)).encode())
         return digest.hexdigest()
+
+
+def _claimed(wanted: Target) -> tuple[object, object]:
+    """What a target asks for: the label, and what is needed beyond it."""
+    if wanted.each:
+        return "each", tuple(_claimed(one) for one in wanted.each)
+    values = ("values", wanted.at_least, wanted.at_most)
+    return repr(wanted.label), wanted.probability if wanted.values is None else values
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,6 +115,7 @@ class Counterexample:
     near_tie: bool = False
     source: str = ""  # the rule whose further trees say so; empty: the model itself
     at_center: bool = False  # that rule is about the centre alone
+    member: str = ""  # of several models: which of them does not say what is wanted of it
 
     @property
     def reason(self) -> str:
@@ -115,8 +123,11 @@ class Counterexample:
         if self.source:
             where = "the centre" if self.at_center else "a point of the region"
             return f"{self.source} {'is open' if self.near_tie else 'does not hold'} at {where}{f': {NEAR_TIE}' if self.near_tie else ''}"
+        who = f"{visible(self.member)}: " if self.member else ""
         if self.near_tie:
-            return f"a point of the region is {NEAR_TIE}; the model says {self.label!r} there"
+            return f"{who}a point of the region is {NEAR_TIE}; the model says {self.label!r} there"
+        if who:
+            return f"{who}a point of the region gets another outcome than the wanted one; the models say {self.label!r} there"
         return f"a point of the region gets {self.label!r}"
 
     def __bool__(self) -> bool:

@@ -28,12 +28,14 @@ class Origin:
         str, str
     ]  # of elbowroom, Python, numpy, scipy, numba, highspy and the libraries that the model comes from
     model_file: str | None = None
+    members: tuple[str, ...] = ()  # of several models at once: the fingerprint of each
 
 
 def origin_out(origin: Origin | None) -> dict[str, Any] | None:
     if origin is None:
         return None
     return {
+        **({"members": list(origin.members)} if origin.members else {}),
         "fingerprint": origin.fingerprint,
         "model_file": origin.model_file,
         "seed": origin.seed,
@@ -59,6 +61,7 @@ def origin_in(entry: Reader | None) -> Origin | None:
         entry.at("tolerance").number(),
         {name: versions.at(name).text() for name in versions.mapping()},
         None if model_file.value is None else model_file.digest(),
+        tuple(each.digest() for each in entry.at("members").items()) if "members" in entry.mapping() else (),
     )
 
 

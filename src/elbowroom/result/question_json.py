@@ -23,6 +23,7 @@ from elbowroom.problem.target import Target
 from elbowroom.result.slant_json import causes_in, covariance_in, slant_out
 
 ROOMS: Final = {shape.value: room_of(shape) for shape in Shape}
+FEWEST: Final = 2  # models that are several
 LABELS: Final[tuple[type, ...]] = (bool, int, float, str, bytes, date, datetime, timedelta)
 
 
@@ -32,6 +33,8 @@ def label_out(label: object, what: str) -> dict[str, Any] | None:
         return None
     if isinstance(label, np.generic):
         label = label.item()
+    if isinstance(label, tuple):  # what each of several models says
+        return {"type": "each", "value": [label_out(one, what) for one in label]}
     if type(label) not in LABELS:
         known = ", ".join(kind.__name__ for kind in LABELS)
         raise InputError(f"{what} {label!r}: a {type(label).__name__} has no JSON form; JSON labels are {known}")
@@ -61,6 +64,8 @@ def label_in(entry: Reader) -> Any:
             return value.number(infinite=True)
         case "str":
             return value.text()
+        case "each":
+            return tuple(map(label_in, value.items()))
         case "bytes":
             return value.parsed(bytes.fromhex, bytes.hex, "an even number of hexadecimal digits")
         case "date":
@@ -78,12 +83,19 @@ def label_in(entry: Reader) -> Any:
 
 def target_out(target: Target) -> dict[str, Any]:
     """A class with its least probability, or the range of wanted values: files about classes are as they always were."""
+    if target.each:
+        return {"each": [target_out(one) for one in target.each]}
     if target.values is not None:
         return {"at_least": target.at_least, "at_most": target.at_most}
     return {"label": label_out(target.label, "target"), "probability": target.probability}
 
 
 def target_in(entry: Reader) -> Target:
+    if "each" in entry.mapping():
+        each = tuple(map(target_in, entry.at("each").items()))
+        if len(each) < FEWEST or any(one.each for one in each):
+            raise entry.at("each").wrong("the targets of two models or more")
+        return Target(each=each)
     if "at_least" in entry.mapping() or "at_most" in entry.mapping():
         ends = {key: entry.at(key) for key in ("at_least", "at_most")}
         if all(end.value is None for end in ends.values()):
