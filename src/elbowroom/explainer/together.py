@@ -88,7 +88,9 @@ def opened_together(
     given: AllOf, space: object, data: object, open_one: Callable[[object, object, object], Opened]
 ) -> Opened:
     """All of them over the columns of all. Each is shown what it knows of the space."""
-    found, used = [], set[str]()
+    found, used, whole = [], set[str](), space
+    if isinstance(space, Space):  # causes and covariances are about the columns of all of them
+        space = replace(space, causes=None, covariance=None)
     for name, model in zip(given.called, given.each, strict=True):
         try:
             own = _own_columns(model, space)
@@ -100,6 +102,8 @@ def opened_together(
     if unused:
         raise InputError(f"the space describes columns {listed(unused)} that no model uses; leave them out")
     common = _common([one.space for one in found], given.called)
+    if isinstance(whole, Space):
+        common = replace(common, causes=whole.causes, covariance=whole.covariance)
     joined = join([embedded(one.model, common.names) for one in found], given.called)
     if joined is None:
         kinds = [f"{name}: {type(one.model).__name__}" for name, one in zip(given.called, found, strict=True)]

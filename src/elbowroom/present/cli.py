@@ -165,11 +165,8 @@ def explain(
 ) -> None:
     """The closest region in which the model predicts another class, or wanted values; for several rows with --rows."""
     as_json = as_json or flat
-    cli_batch.check_rows(
-        row,
-        rows,
-        single=widen or prefer_few is not None or proof is not None or flat or bool(case or purpose or sign or also),
-    )
+    alone = widen or prefer_few is not None or proof is not None or flat or bool(case or purpose or sign or also)
+    cli_batch.check_rows(row, rows, single=alone)
     if row is None:
         cli_batch.batch(
             model, data, rows or "", target, probability, value_at_least, value_at_most, radius, room, categories, on, distance,
@@ -178,8 +175,7 @@ def explain(
             reference=reference, space=space, force=force, each=True,
         )  # fmt: skip
         return
-    wanted_files = {"--output": (output, Kind.REGION), "--html": (html, Kind.PAGE), "--proof": (proof, Kind.PROOF)}
-    wanted_files["--proof-model"] = (proof_model, Kind.MODEL_FILE)
+    wanted_files = {"--output": (output, Kind.REGION), "--html": (html, Kind.PAGE), "--proof": (proof, Kind.PROOF), "--proof-model": (proof_model, Kind.MODEL_FILE)}  # fmt: skip
     signer = None if sign is None else attesting.Signer(sign)
     wanted_files = wanted_files if sign is None else attesting.with_signatures(wanted_files)
     files = outputs(wanted_files, {"MODEL": model, "DATA": data, "--reference": reference, "--sign": sign}, force)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -18,11 +19,13 @@ from sklearn.preprocessing import StandardScaler
 from elbowroom import (
     AllOf,
     Box,
+    Causal,
     Diamond,
     Explainer,
     InputError,
     NoRegion,
     Region,
+    Space,
     Status,
     Target,
     UnsupportedModel,
@@ -187,3 +190,11 @@ def test_the_same_model_twice_asks_nothing_more() -> None:
 def test_whole_numbers_against_every_point(family: str, first: int, count: int) -> None:
     for seed in range(first, first + count):
         together(seed, (family,))
+
+
+def test_causes_of_the_space_are_kept() -> None:
+    models = bootstraps(FAMILIES["linear"], 2)
+    space = replace(Space.from_frame(X), causes=Causal({"a": {"b": 0.5}}))
+    explainer = Explainer(models, space)
+    assert explainer.space.causes == space.causes
+    attacked(explainer.explain(refused_by_all(models), Box(0.02)), models, [1, 1])
