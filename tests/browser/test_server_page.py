@@ -132,6 +132,12 @@ def test_from_row_to_export(opened: Any, served: tuple[str, Any], tmp_path: Any)
     page.get_by_role("button", name="What more room costs").click()
     page.wait_for_selector("#chart svg")
     assert "Distance over radius" in page.locator("#chart svg").get_attribute("aria-label")
+    assert page.locator("#page").is_hidden() and page.locator("#exports").is_hidden(), "they are of another question"
+    expect(page.locator("#history li")).to_have_count(2)
+    page.locator("#history button").last.click()
+    page.wait_for_selector("#page:visible")
+    page.locator("#history button", has_text="What more room costs").click()
+    page.wait_for_selector("#chart svg")
 
 
 def test_trouble_is_said(opened: Any) -> None:

@@ -87,6 +87,12 @@
     for (const [name, path] of [["html", "answer.html"], ["json", "answer.json"], ["csv", "table.csv"]]) $(name).href = address(`/jobs/${id}/${path}`);
     $("exports").hidden = false;
   }
+  async function showFrontier(id) {
+    const found = await ask(`/jobs/${id}`);
+    say("What more room costs: the distance of the closest region for every radius.");
+    $("page").hidden = $("exports").hidden = true;
+    draw(found.points);
+  }
   function follow(id, limit, end) {
     running = id;
     busy(true);
@@ -117,10 +123,11 @@
   async function history() {
     const jobs = await ask("/jobs");
     $("history").replaceChildren(...jobs.map((job) => {
-      const words = `${job.case ? job.case + ": " : ""}${job.sentence || job.error || job.kind + " " + job.state}`;
+      const drawn = job.kind === "frontier", what = drawn ? "What more room costs" : job.kind;
+      const words = `${job.case ? job.case + ": " : ""}${job.sentence || job.error || what + (job.state === "done" ? "" : ", " + job.state)}`;
       const button = make("button", { type: "button" }, words);
-      button.disabled = job.state !== "done" || job.kind !== "explain";
-      button.addEventListener("click", () => show(job.id));
+      button.disabled = job.state !== "done" || !(drawn || job.kind === "explain");
+      button.addEventListener("click", () => (drawn ? showFrontier(job.id) : show(job.id)));
       return make("li", {}, button);
     }));
   }
@@ -163,7 +170,7 @@
     try {
       const asked = question(), largest = number("radius", "radius") || 0.05;
       asked.radii = [0, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4].map((k) => Number((k * largest).toPrecision(6)));
-      send("/frontier", asked, async (ended) => { const found = await ask(`/jobs/${ended.id}`); say("What more room costs: the distance of the closest region for every radius."); draw(found.points); });
+      send("/frontier", asked, (ended) => showFrontier(ended.id));
     } catch (error) { say(error.message, true); }
   });
   $("stop").addEventListener("click", async () => { if (running) { say("stopping ..."); await ask(`/jobs/${running}/stop`, {}); } });

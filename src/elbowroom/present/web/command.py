@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -76,8 +76,15 @@ def serve(
     address = f"http://127.0.0.1:{port}/" + ("" if token is None else f"?token={token}")
     sink.stdout().line(f"Open {address}")
     sink.stdout().line("Only this machine can ask. End with Ctrl-C.")
-    from elbowroom.present.web.app import create_app  # takes longer than all that came before
-    from elbowroom.present.web.pool import Pool
+    from elbowroom.present.web.door import Door
+    from elbowroom.present.web.page import first_page
 
-    config.app = create_app(Pool(setup, processes, waiting), hosts, token, most_seconds)
+    def load() -> Any:
+        from elbowroom.present.web.app import create_app  # takes longer than all that came before
+        from elbowroom.present.web.pool import Pool
+
+        return create_app(Pool(setup, processes, waiting), hosts, token, most_seconds)
+
+    first_page()
+    config.app = Door(load, hosts, token)
     uvicorn.Server(config).run(sockets=[listening])
