@@ -56,7 +56,7 @@ def measure(browser: Browser, folder: Path) -> tuple[float, float, float]:
         entries = "() => performance.getEntriesByName('first-contentful-paint').map(e => performance.timeOrigin + e.startTime)[0]"
         paint = page.wait_for_function(entries).json_value() / 1000.0 - begin
         page.wait_for_function(
-            "() => !document.getElementById('about').textContent.startsWith('Reading')", timeout=60_000
+            "() => !document.getElementById('about').textContent.startsWith('Reading')", timeout=600_000
         )
         return address, paint, time.time() - begin
     finally:

@@ -55,6 +55,15 @@ def sign_file(path: str | Path, key_file: str | Path) -> Path:
 
     Returns:
         The path of the signature.
+
+    Examples:
+        >>> from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+        >>> from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+        >>> key, plain = Ed25519PrivateKey.generate(), (Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+        >>> from pathlib import Path
+        >>> _ = Path("key.pem").write_bytes(key.private_bytes(*plain)), region.to_json("region.json")
+        >>> sign_file("region.json", "key.pem").name
+        'region.json.sig'
     """
     return Signer(key_file).sign_file(path)
 
@@ -88,6 +97,17 @@ def verify_file(path: str | Path, key_file: str | Path) -> bool:
 
     Returns:
         True if the signature fits the file and the key.
+
+    Examples:
+        >>> from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+        >>> from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
+        >>> key, plain = Ed25519PrivateKey.generate(), (Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+        >>> public = key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+        >>> from pathlib import Path
+        >>> _ = Path("key.pem").write_bytes(key.private_bytes(*plain)), Path("public.pem").write_bytes(public)
+        >>> _ = region.to_json("region.json"), sign_file("region.json", "key.pem")
+        >>> verify_file("region.json", "public.pem")
+        True
     """
     return verify(read_whole(path), path, key_file) is not None
 

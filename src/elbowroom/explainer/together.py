@@ -41,7 +41,7 @@ class AllOf:
     Examples:
         >>> both = Explainer(AllOf({"bank": model, "insurer": model}), space)
         >>> both.explain(row, target={"bank": True, "insurer": Target(True, probability=0.6)})
-        <Region OPTIMAL, distance 0.272727, 1 feature has to change>
+        <Region OPTIMAL, distance 0.216667, 1 feature has to change>
     """
 
     models: Sequence[object] | Mapping[str, object]

@@ -21,7 +21,18 @@ TEXTS: Final = ("case", "purpose", "model")
 
 @dataclass(frozen=True)
 class Attestation:
-    """``time`` has a time zone, and whole seconds; ``model`` is what the model is called, "" where nothing is said."""
+    """What somebody who files an answer says about it.
+
+    Attributes:
+        time: With a time zone, and whole seconds.
+        case: Which case it belongs to; "" where nothing is said.
+        purpose: What it was made for.
+        model: What the model is called.
+
+    Examples:
+        >>> Attestation.of("17/2031", "appeal", "", "2031-05-17T09:30:00+00:00").entries[0]
+        ('Case', '17/2031')
+    """
 
     time: datetime.datetime
     case: str = ""
@@ -30,7 +41,17 @@ class Attestation:
 
     @classmethod
     def of(cls, case: str, purpose: str, model: str, time: datetime.datetime | str | None) -> Attestation:
-        """From what a user gives; without a ``time``, it is now."""
+        """From what a user gives.
+
+        Args:
+            case: A text.
+            purpose: A text.
+            model: A text.
+            time: With its zone; None: now.
+
+        Returns:
+            What is attested, checked.
+        """
         for name, text in zip(TEXTS, (case, purpose, model), strict=True):
             if not isinstance(text, str) or len(text) > MOST_CHARACTERS:
                 raise InputError(

@@ -102,6 +102,7 @@ class Counterexample:
         near_tie: The point is within rounding of a tie.
         source: The rule whose further trees say so; empty: the model itself.
         at_center: That rule is about the centre alone.
+        member: Of several models: which of them does not say what is wanted of it.
 
     Examples:
         >>> explainer.certify(row, Box({"salary": 600})).reason

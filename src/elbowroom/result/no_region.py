@@ -53,6 +53,7 @@ class NoRegion:
         missing: Columns of numbers that the row lacks.
         labels: What classes are called.
         proof: For strangers, where one was asked for.
+        attestation: What whoever files it says about it; see `attested`.
 
     Examples:
         >>> bool(none), none.status.name

@@ -88,6 +88,7 @@ class Region:
         few: Where few changes were preferred: the closest answer of all.
         rounding: A certificate of the room around a centre with the decimals of the data, where needed.
         proof: For strangers, where one was asked for.
+        attestation: What whoever files it says about it; see `attested`.
 
     Examples:
         >>> region.changes, bool(region.contains(region.sample(100)).all())
