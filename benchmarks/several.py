@@ -30,7 +30,7 @@ PROBLEMS = {"trees": 400, "linear": 250, "oblique": 200, "network": 150}
 POINTS = 200
 
 
-def run_several(rows: int | None = None, limit: float = 60.0, only: Sequence[str] = ()) -> dict[str, Any]:
+def run_several(rows: int | None = None, limit: float = 20.0, only: Sequence[str] = ()) -> dict[str, Any]:
     parts: dict[str, Any] = {}
     failures: list[str] = []
     for family in FAMILIES:
@@ -47,7 +47,7 @@ def run_several(rows: int | None = None, limit: float = 60.0, only: Sequence[str
         parts[family] = {"problems": count, **ends}
     found = {"brute force": parts, "failures": failures}
     if (not only or "retrained" in only) and available("diabetes"):
-        found["retrained"] = retrained(min(rows or 10, 10), limit)
+        found["retrained"] = retrained(min(rows or 5, 10), limit)
     return found
 
 
