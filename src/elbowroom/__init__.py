@@ -13,6 +13,7 @@ from elbowroom.version import __version__
 _HOME = {
     "Explainer": "elbowroom.explainer",
     "AllOf": "elbowroom.explainer.together",
+    "Retrained": "elbowroom.explainer.retrained",
     "Audit": "elbowroom.batch.audit",
     "BatchDisplay": "elbowroom.present.batch",
     "BatchProgress": "elbowroom.batch",
@@ -92,6 +93,7 @@ if TYPE_CHECKING:
         UnsupportedModel,
     )
     from elbowroom.explainer import Explainer
+    from elbowroom.explainer.retrained import Retrained
     from elbowroom.explainer.together import AllOf
     from elbowroom.importers import read_model
     from elbowroom.models import LinearModel, ObliqueEnsemble, ReluNetwork, TreeEnsemble
@@ -198,6 +200,7 @@ __all__ = [
     "RegionDisplay",
     "ReluNetwork",
     "ReplayMismatch",
+    "Retrained",
     "SolverMissing",
     "Space",
     "Status",

@@ -21,6 +21,7 @@ from elbowroom.explainer.many import Many
 from elbowroom.explainer.method import Method
 from elbowroom.explainer.opening import Opened, opened, without_numbers
 from elbowroom.explainer.proving import Proving
+from elbowroom.explainer.retrained import Retrained
 from elbowroom.explainer.several import Several, parse_share
 from elbowroom.explainer.together import opened_together, several, versions_of_each
 from elbowroom.explainer.why_not import WhyNone
@@ -50,7 +51,7 @@ class Explainer(Many, Judging, Several, WhyNone, Proving):
 
     Args:
         model: A fitted model of any library that is read; see "Your own model" in the documentation. A list of models asks
-            for what all of them say at once, see `AllOf`.
+            for what all of them say at once, see `AllOf`; `Retrained` for what holds when it is fitted again.
         space: What the features mean: a `Space`, or the table that the model was fitted on, from which it is read. Without
             it they are plain numbers, and the categories that the model knows.
         data: A table of rows on which the copy is compared with the original, besides those that are made for it.
@@ -70,6 +71,7 @@ class Explainer(Many, Judging, Several, WhyNone, Proving):
         data: object = None,
         labels: Mapping[Any, str] | None = None,
     ) -> None:
+        model = model.together if isinstance(model, Retrained) else model
         given = several(model)
         found = opened(model, space, data) if given is None else opened_together(given, space, data, opened)
         self._begin(replace(found, labels=ClassNames.parse(labels, found.model.info)), versions_of_each(model), ())
