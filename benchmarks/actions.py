@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tests.support.causal_truth import causes, covariance
+from tests.support.group_truth import actions, group
 
 from benchmarks.exact import Parts, run_parts
 
@@ -18,8 +19,18 @@ CAUSES: Parts = {
     "causes": (300, FIRST, causes),
     "covariance": (300, FIRST, covariance),
 }
+GROUPS: Parts = {
+    "group, linear": (300, FIRST, lambda seed: group(seed, "linear")),
+    "group, trees": (300, FIRST, lambda seed: group(seed, "trees")),
+    "fewest actions": (100, FIRST, actions),
+}
 
 
 def run_causes(rows: int | None = None, only: Sequence[str] = ()) -> dict[str, Any]:
     """One record per part: how many questions, how they ended, and what was wrong."""
     return run_parts(CAUSES, rows, only)
+
+
+def run_groups(rows: int | None = None, only: Sequence[str] = ()) -> dict[str, Any]:
+    """The same for common moves."""
+    return run_parts(GROUPS, rows, only)

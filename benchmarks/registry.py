@@ -76,6 +76,7 @@ COMMANDS = [
     Command("people", "answers that people can act on: 100 rejected applicants before and after, forests, menus", "people:run_people", "rows limit only"),
     Command("exact", "rules, prices, on=, plausibility, missing values, menus and why-not against brute force", "exact:run_exact", "rows only"),
     Command("causes", "actions on causes, and covariances, against enumeration", "actions:run_causes", "rows only"),
+    Command("groups", "one move for many rows, and the fewest moves, against enumeration", "actions:run_groups", "rows only"),
     Command("walk", "files that one call passes through, and changes of file", "walk:run_walk"),
     Command("reuse", "one explainer for twenty rows against twenty explainers", "reuse:run_reuse", "rows"),
     Command("same", "questions through used and fresh explainers: equal to the bit", "same:run_same", "questions=questions_asked"),

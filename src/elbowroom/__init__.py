@@ -45,6 +45,8 @@ _HOME = {
     "sign_file": "elbowroom.signature",
     "verify_file": "elbowroom.signature",
     "NoRegion": "elbowroom.result",
+    "GroupAnswer": "elbowroom.result.group",
+    "GroupActions": "elbowroom.result.group",
     "Status": "elbowroom.result",
     "Step": "elbowroom.result",
     "Certificate": "elbowroom.result",
@@ -148,6 +150,7 @@ if TYPE_CHECKING:
         WhyNot,
         Widening,
     )
+    from elbowroom.result.group import GroupActions, GroupAnswer
     from elbowroom.signature import sign_file, verify_file
 
 __all__ = [
@@ -177,6 +180,8 @@ __all__ = [
     "Frontier",
     "FrontierDisplay",
     "Group",
+    "GroupActions",
+    "GroupAnswer",
     "Implies",
     "InputError",
     "KeptProbability",

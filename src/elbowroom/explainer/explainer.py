@@ -16,6 +16,7 @@ from elbowroom.explainer.answer import answer, single_class
 from elbowroom.explainer.asking import ask, same_columns
 from elbowroom.explainer.attempt import Attempt
 from elbowroom.explainer.filling import choices, closest_filling, fillable, without_bound
+from elbowroom.explainer.group import Grouping
 from elbowroom.explainer.judging import Judging
 from elbowroom.explainer.many import Many
 from elbowroom.explainer.method import Method
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
 MOST_PATTERNS = 4  # of missing numbers whose models are kept
 
 
-class Explainer(Many, Judging, Several, WhyNone, Proving):
+class Explainer(Many, Judging, Several, WhyNone, Proving, Grouping):
     """Answers questions about one model: reads it once, compares the copy with the original, and is asked many times.
 
     Args:
