@@ -83,7 +83,7 @@ def _model(rng: np.random.Generator, space: Space) -> TreeEnsemble:
     decision = (
         Decision.ARGMAX
         if classes == 3
-        else Decision(rng.choice([d.value for d in Decision if d is not Decision.VALUE]))
+        else Decision(rng.choice([d.value for d in Decision if d not in (Decision.VALUE, Decision.EACH)]))
     )
     return random_trees(
         rng,

@@ -6,7 +6,6 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pandas as pd
 
 from elbowroom.batch.question import BatchQuestion
@@ -16,7 +15,7 @@ from elbowroom.batch.rows import as_table, rows_of
 from elbowroom.batch.runner import OnBatchProgress, Run
 from elbowroom.batch.store import Store
 from elbowroom.errors import InputError
-from elbowroom.problem.parsing import seconds_of
+from elbowroom.problem.parsing import parse_jobs, seconds_of
 
 if TYPE_CHECKING:
     from elbowroom.explainer import Explainer
@@ -34,7 +33,7 @@ def explain_many(
 ) -> BatchResult:
     """Ask the question about every row of the frame; see `Explainer.explain_many`."""
     table = as_table(frame, explainer.space)
-    jobs = _jobs(n_jobs)
+    jobs = parse_jobs(n_jobs)
     limit = None if total_limit is None else seconds_of(total_limit)
     if not (on_progress is None or isinstance(on_progress, bool) or callable(on_progress)):
         raise InputError(f"on_progress={on_progress!r} must be True, or a function of one BatchProgress")
@@ -66,9 +65,3 @@ def explain_frame(explainer: Explainer, frame: object, question: BatchQuestion) 
     table = as_table(frame, explainer.space)
     lines = (line_of(ask(explainer, question, i, table.iloc[[i]])) for i in range(len(table)))
     return table_of(lines, explainer.space, table.index)
-
-
-def _jobs(n_jobs: object) -> int:
-    if isinstance(n_jobs, bool) or not isinstance(n_jobs, (int, np.integer)) or n_jobs == 0:
-        raise InputError(f"n_jobs={n_jobs!r} must be a whole number: 1, 2, ..., or -1 for all cores")
-    return int(n_jobs)

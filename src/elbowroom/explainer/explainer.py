@@ -30,7 +30,7 @@ from elbowroom.models import Model, members_of
 from elbowroom.numerics import TOLERANCES, Floats
 from elbowroom.problem import Box, Distance, RecourseProblem, Room, Rule, Space
 from elbowroom.problem.class_names import ClassNames
-from elbowroom.problem.parsing import check_run, parse_enum, seconds_of
+from elbowroom.problem.parsing import check_run, parse_enum, parse_threads, seconds_of
 from elbowroom.problem.shapes import Shape
 from elbowroom.result import (
     NoRegion,
@@ -205,6 +205,7 @@ class Explainer(Many, Judging, Several, WhyNone, Proving, Grouping):
         *,
         prefer_few: float | None = None,
         proof: bool = False,
+        n_jobs: int = 1,
     ) -> Region | NoRegion:
         """The closest centre whose whole room has the wanted class. Numbers that the row lacks stay missing or, where the space
         says that they may be filled, are filled in.
@@ -223,6 +224,8 @@ class Explainer(Many, Judging, Several, WhyNone, Proving, Grouping):
                 those); ``region.few`` tells what the closest of all is. Then numbers that the row lacks stay missing.
             proof: True: the answer comes with a proof for strangers, ``region.proof``; writing it may take ``time_limit``
                 again.
+            n_jobs: Threads for the proof on large ensembles of trees; their number changes neither the answer nor the bound of a
+                search that ends by itself. Other searches use one.
 
         Returns:
             A certified `Region`, or a `NoRegion` that says what is proven: ``bool(answer)`` tells them apart.
@@ -237,26 +240,32 @@ class Explainer(Many, Judging, Several, WhyNone, Proving, Grouping):
 
             with search_progress(on_progress, seconds_of(time_limit)) as shown:
                 return self.explain(
-                    row, room, target, distance, rules, time_limit, method, seed, shown, prefer_few=prefer_few, proof=proof
+                    row, room, target, distance, rules, time_limit, method, seed, shown, prefer_few=prefer_few, proof=proof,
+                    n_jobs=n_jobs,
                 )  # fmt: skip
         if proof and prefer_few is not None:
             raise InputError("proof=True proves the closest answer; leave prefer_few out")
         check_run(seed, on_progress)
+        threads = parse_threads(n_jobs)
         values = self._space.row(row, allow_missing=True)
         names = fillable(self._space, values, rules, room) if prefer_few is None else ()
         if proof:
             diary: list[object] = []
             asked = row, room, target, distance, rules, time_limit, method, seed, on_progress
-            found = self.explain(*asked) if names else self._explain(*asked, diary=diary)
+            found = self.explain(*asked, n_jobs=n_jobs) if names else self._explain(*asked, diary=diary, n_jobs=threads)
             return self._with_proof(found, seconds_of(time_limit), diary)
         if not names or len(self.model.info.classes) == 1:
             share = None if prefer_few is None else parse_share(prefer_few)
-            return self._explain(row, room, target, distance, rules, time_limit, method, seed, on_progress, share)
+            return self._explain(
+                row, room, target, distance, rules, time_limit, method, seed, on_progress, share, n_jobs=threads
+            )  # fmt: skip
         kept = self._for_row(row)._ask(row, room, target, distance, rules)
         share, told = seconds_of(time_limit) / len(choices(names)), on_progress and without_bound(on_progress)
         return closest_filling(
             self._space, values, names, kept.predicted,
-            lambda filled: self._explain(filled, room, kept.target, distance, rules, share, method, seed, told),
+            lambda filled: self._explain(
+                filled, room, kept.target, distance, rules, share, method, seed, told, n_jobs=threads
+            ),
         )  # fmt: skip
 
     def _explain(
@@ -272,23 +281,24 @@ class Explainer(Many, Judging, Several, WhyNone, Proving, Grouping):
         on_progress: OnProgress | None,
         share: float | None = None,
         diary: list[object] | None = None,
+        n_jobs: int = 1,
     ) -> Region | NoRegion:
         able = self._for_row(row)
         if able is not self:
             return able._explain(
-                row, room, target, distance, rules, time_limit, method, seed, on_progress, share, diary
+                row, room, target, distance, rules, time_limit, method, seed, on_progress, share, diary, n_jobs
             )  # fmt: skip
         seconds, chosen = seconds_of(time_limit), parse_enum(Method, method, "method")
         if len(self.model.info.classes) == 1 and target is None:
             return single_class(self._opened, row, room, distance, self._origin(seed, seconds), self.why_not)
         problem = self._ask(row, room, target, distance, rules)
         engine = self._ready(chosen, problem)
-        clock, origin = Clock(seconds, on_progress), self._origin(seed, seconds)
+        clock, origin = Clock(seconds, on_progress, n_jobs=n_jobs), self._origin(seed, seconds)
         clock.diary = diary
         if share is None:
             attempt = Attempt(problem, clock, engine)
             return answer(attempt, attempt.run(seed), self.widen, origin, self.why_not)
-        attempt = Attempt(problem, Clock(seconds / 2, on_progress, seconds), engine)
+        attempt = Attempt(problem, Clock(seconds / 2, on_progress, seconds, n_jobs), engine)
         free = answer(attempt, attempt.run(seed), self.widen, origin, self.why_not)
         if isinstance(free, NoRegion):
             return free

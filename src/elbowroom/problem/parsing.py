@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence, Set
 from enum import Enum
 from typing import Any, Final, TypeAlias, TypeVar
@@ -96,6 +97,19 @@ def check_run(seed: object, on_progress: object) -> None:
 def check_seed(seed: object) -> None:
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
         raise InputError(f"seed={seed!r} must be a whole number of at least 0")
+
+
+def parse_jobs(n_jobs: object) -> int:
+    """How many processes or threads; negative numbers count from all cores."""
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, (int, np.integer)) or n_jobs == 0:
+        raise InputError(f"n_jobs={n_jobs!r} must be a whole number: 1, 2, ..., or -1 for all cores")
+    return int(n_jobs)
+
+
+def parse_threads(n_jobs: object) -> int:
+    """`parse_jobs`, with all cores counted."""
+    jobs = parse_jobs(n_jobs)
+    return jobs if jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + jobs)
 
 
 def seconds_of(time_limit: object) -> float:

@@ -60,14 +60,17 @@ class Clock:
     """Time limit, progress and trace of one call. Bounds only ever improve.
 
     ``nominal`` is the limit that the user gave, whatever has passed of it: work that is limited by numbers gets shares of
-    this one, so that they do not depend on the machine.
+    this one, so that they do not depend on the machine. ``n_jobs``: threads that a search may use.
     """
 
-    def __init__(self, time_limit: float, on_progress: OnProgress | None = None, nominal: float | None = None) -> None:
+    def __init__(
+        self, time_limit: float, on_progress: OnProgress | None = None, nominal: float | None = None, n_jobs: int = 1
+    ) -> None:  # fmt: skip
         self.start = time.perf_counter()
         self.deadline = self.start + time_limit
         self.time_limit = time_limit
         self.nominal = time_limit if nominal is None else nominal
+        self.n_jobs = n_jobs
         self.lower_bound = 0.0
         self.ceiling = float("inf")  # bounds beyond it are not about all centres, and are not published
         self.best_distance = float("inf")
@@ -91,7 +94,7 @@ class Clock:
 
     def part(self, share: float) -> Clock:
         """A clock for a share of the remaining time; its steps are not published."""
-        return Clock(max(self.remaining, 0.0) * share, nominal=self.nominal)
+        return Clock(max(self.remaining, 0.0) * share, nominal=self.nominal, n_jobs=self.n_jobs)
 
     def report(
         self,

@@ -2,7 +2,8 @@
 
 1. Rounds on the trees themselves (`first`): a region within milliseconds, most of the quality within a second.
 2. What no closer centre can reach is cut out of the trees (`first.collapse`).
-3. The best-first search on what is left; whenever its best centre has come much closer, 2 and 3 begin again.
+3. Shares of the cost bound what is left (`first.split`), part by part (`first.branch`).
+4. Where few leaves are left, the best-first search in cells; whenever its best centre has come much closer, 2 to 4 begin again.
 
 Everything before the proof is limited by work that is counted, so that a run that ends by itself gives the same answer on
 every machine.
@@ -10,14 +11,16 @@ every machine.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
 from elbowroom.kernels.warm import PATIENCE
 from elbowroom.models import TreeEnsemble
 from elbowroom.models.margins import Need, TreeMargins, tree_margins
-from elbowroom.numerics import Floats
+from elbowroom.numerics import Floats, Ints
 from elbowroom.problem import Box, Distance, RecourseProblem, Space, Takes
 from elbowroom.problem.further import Key
 from elbowroom.problem.on import On
@@ -27,24 +30,25 @@ from elbowroom.problem.shapes import Shape, is_round
 from elbowroom.search.cases import Division, Part
 from elbowroom.search.contract import NEAR_TIES, Clock, Ending, Referee
 from elbowroom.search.rehearsal import Prompter
+from elbowroom.search.trees.boxes.limits import CLOSE
 from elbowroom.search.trees.by_shape import search_of
 from elbowroom.search.trees.drive import Known
 from elbowroom.search.trees.first.asked import Asked, asked_of
+from elbowroom.search.trees.first.branch import Branch
 from elbowroom.search.trees.first.collapse import Collapse, Collapsed
 from elbowroom.search.trees.first.forest import Forest
 from elbowroom.search.trees.first.limits import (
+    BRANCH_SHARE,
     CLOSER,
-    FEWER,
     FIRST_SHARE,
+    JUDGE_LOOKS,
     LEAST_WORK,
     LONG_SHARE,
-    LONG_SPLIT_SHARE,
     MANY_LEFT,
     MOST_PARTS,
     MOST_WORK,
     SECONDS_PER_LEAF,
     SPLIT_SHARE,
-    STAGES,
     TABLE_BYTES,
     WORK_PER_SECOND,
 )
@@ -99,6 +103,7 @@ class First:
     def __init__(self, problem: RecourseProblem, standing: Standing, referee: Referee, clock: Clock, seed: int) -> None:
         self._problem, self._standing, self._referee, self._clock, self._seed = problem, standing, referee, clock, seed
         self._rounds: Rounds | None = None
+        self._counters: dict[str, float] = {}
 
     def find(self) -> bool:
         """A region, as good as a share of the time allows; False if no climb arrived anywhere."""
@@ -135,7 +140,7 @@ class First:
 
     def prove(self, hopeful: bool) -> Ending:
         """The best-first search on what the best centre leaves of the trees, again whenever that is much less."""
-        bound, counters = 0.0, dict[str, float]()
+        bound = 0.0
         if (
             self._rounds is not None and self._left(self._problem)[1].n_leaves > MANY_LEFT
         ):  # far: make the region better
@@ -143,12 +148,17 @@ class First:
         while True:
             center = self._referee.center
             assert center is not None
-            total = self._total(self._referee.distance)
-            problem, small, split = self._narrowed(total)
+            before = self._total(self._referee.distance)
+            problem, small, split = self._narrowed(before)
             bound = max(bound, self._distance(split))
-            if split >= total:
-                return Ending(BY_SHARES, min(bound, self._referee.distance), counters=counters)
+            total = self._total(self._referee.distance)
+            if split >= self._worth():
+                return Ending(BY_SHARES, min(bound, self._referee.distance), counters=self._counters)
             self._clock.report(lower_bound=bound)
+            if self._clock.expired:
+                return Ending(BY_SHARES, bound, "the time limit was reached", counters=self._counters)
+            if total < before:
+                continue
             memory = TreeMemory(
                 small.model,
                 self._problem.space,
@@ -164,7 +174,7 @@ class First:
             search = search_of(self._problem.walls.shape)
             ending = search(problem, self._referee, self._clock, self._seed, memory, known=known)
             bound = max(bound, ending.lower_bound)
-            counters = {**ending.counters, "leaves": float(small.n_leaves)}
+            counters = {**self._counters, **ending.counters, "leaves": float(small.n_leaves)}
             again = self._total(self._referee.distance) < known.restart_below and not self._clock.expired
             if not again or ending.counters.get(NEAR_TIES):
                 return replace(ending, lower_bound=min(bound, self._referee.distance), counters=counters)
@@ -172,36 +182,59 @@ class First:
     def _narrowed(self, total: float) -> tuple[RecourseProblem, Collapsed, float]:
         """What is left for the search: the question within the windows that shares of the cost leave, the trees that are met
         there, and the total cost that these shares prove: for all centres, since those beyond the windows cost ``total``."""
-        problem, bound = self._problem, 0.0
+        problem = self._problem
         asked, small = self._left(problem)
         additive = problem.distance is not Distance.LINF and problem.walls.on is On.ALL
-        if asked is None or not additive:
-            return problem, small, bound
-        margins = self._standing.margins
-        home = asked.home[: problem.factual.size]
+        shared = None if asked is None or not additive else self._for_shares(problem, asked)
+        if asked is None or shared is None or not (small.model.feature >= 0).any():
+            return problem, small, 0.0
+        if self._clock.remaining < SECONDS_PER_LEAF * small.n_leaves:
+            return problem, small, 0.0
+        margins, home = self._standing.margins, asked.home[: problem.factual.size]
         stand, rival = where_to_stand(problem, self._standing.model, margins, home)
-        for _ in range(STAGES):
-            shared = self._for_shares(problem, asked)
-            late = self._clock.remaining < SECONDS_PER_LEAF * small.n_leaves
-            if late or shared is None or not (small.model.feature >= 0).any():
-                break
-            place = shared.home.copy()
-            place[: stand.size] = stand
-            split = Split(self._standing.forest, shared, small, margins, rival, place, total)
-            share = LONG_SPLIT_SHARE if small.n_leaves > MANY_LEFT else SPLIT_SHARE
-            split.run(self._work(share if self._problem.case is None else 0.0), self._clock)
-            windows = split.windows(self._clock)
-            bound = max(bound, split.bound)
-            if windows is None or bound >= total:
-                return problem, small, total
-            self._clock.report(lower_bound=self._distance(bound))
-            problem, before = _within(problem, *windows), small.n_leaves
-            if (problem.centers[0] > problem.centers[1]).any():
-                return problem, small, total
-            asked, small = self._left(problem)
-            if asked is None or small.n_leaves > FEWER * before:
-                break
+        place = shared.home.copy()
+        place[: stand.size] = stand
+        split = Split(self._standing.forest, shared, small, margins, rival, place, total)
+        split.run(self._work(SPLIT_SHARE if problem.case is None else 0.0), self._clock, self._raised)
+        alone = small.n_leaves > MANY_LEFT or not self._wide
+        branch = Branch(split, partial(self._offer, split), self._clock.n_jobs)
+        work = math.inf if alone else self._work(BRANCH_SHARE if problem.case is None else 0.0)
+        bound = branch.run(self._worth, self._clock, self._raised, work)
+        self._counters["parts"] = self._counters.get("parts", 0.0) + branch.parts
+        if bound >= self._worth():
+            return problem, small, bound
+        cells = branch.windows(total)
+        if cells is not None:
+            problem = _within(problem, *split.limits_of(*cells))
+            small = self._left(problem)[1]
         return problem, small, bound
+
+    @property
+    def _wide(self) -> bool:
+        """False: rooms are single points."""
+        return bool((self._problem.walls.down + self._problem.walls.up).max(initial=0.0) > 0.0)
+
+    def _worth(self) -> float:
+        """Totals from here on are not worth a search."""
+        return self._total(self._referee.distance) * (1.0 - CLOSE)
+
+    def _raised(self, total: float) -> None:
+        """Publish a bound that shares of the cost prove."""
+        if self._distance(total) > self._clock.lower_bound:
+            self._clock.report(lower_bound=self._distance(total))
+
+    def _offer(self, split: Split, first: Ints, last: Ints) -> None:
+        """A centre that is good as far as the shares know: for single points they know all."""
+        problem = self._problem
+        if self._wide or problem.space.groups:
+            return
+        low, high = (limit[: problem.factual.size] for limit in split.limits_of(first, last))
+        center = np.clip(problem.factual, *problem.centers)
+        center = np.minimum(
+            np.maximum(center, np.maximum(low, problem.centers[0])), np.minimum(high, problem.centers[1])
+        )
+        if self._total(problem.measure(center)) < self._total(self._referee.distance):
+            self._referee(center, JUDGE_LOOKS)
 
     def _left(self, problem: RecourseProblem) -> tuple[Asked | None, Collapsed]:
         """What the best centre leaves of the trees; all of them if only those of further margins have anything that moves."""
@@ -263,4 +296,4 @@ def rehearse_first(model: TreeEnsemble, shape: Shape) -> None:
     small.margins(standing.margins)
     split = Split(standing.forest, asked, small, standing.margins, 0, asked.home, 1.0)
     split.sweep(Clock(PATIENCE))
-    split.windows(Clock(PATIENCE))
+    Branch(split, lambda first, last: None).run(lambda: 1.0, Clock(PATIENCE), lambda bound: None, 1.0)

@@ -39,12 +39,20 @@ LONG_SHARE = 0.3  # of the time limit goes into rounds
 TABLE_BYTES = 192 * 2**20  # of the model in cells, which is made for this question alone
 
 # The bound by shares of the cost
-MU_STEPS = 16  # bisections of the price of the margin, per sweep
+MU_STEPS = 8  # bisections of the price of the margin, per sweep
+PACE, MOST_PACE = 1.02, 1.05  # by how much the price of the margin runs ahead while it rises
 FEW_SWEEPS = 10  # between two looks at how much the bound has risen
 RISING = 0.003  # of the best cost: sweeps end once a few of them raise the bound by less
-SPLIT_SHARE = 0.1  # of the time limit, as nominal work, at most for the sweeps of one stage
-LONG_SPLIT_SHARE = 0.6  # the same where many leaves are left: the search in cells has hardly a chance there
+SPLIT_SHARE = 0.4  # of the time limit, as nominal work, at most for the sweeps before the first part
+BRANCH_SHARE = (
+    0.01  # the same for parts; where many leaves are left, or rooms are single points, parts get all that is left
+)
 SECONDS_PER_LEAF = 1e-5  # shares are not begun with less time than this
-STAGES = 3  # of sweeps and windows, each on what the windows of the last one leave of the trees
-FEWER = 0.9  # of the leaves: windows that leave more are not worth another stage
 STAND_STEPS = 12  # of the descent to where the adversary stands
+
+# Parts of the centres, each with shares of its own
+LOT = 4  # parts that are divided at once, by as many threads as there are
+PART_SWEEPS = 3  # of a part, before and after windows
+AGAIN = 1  # times that windows may leave much less
+PART_WORK = 5_000  # of making a part, besides the entries that its sweeps look at
+PART_BYTES = 2**27  # of shares that open parts keep

@@ -14,10 +14,13 @@ cut off, and the column keeps a window. Shares that exceed the cost by rounding 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
+from elbowroom.kernels.alarm import alarm
+from elbowroom.kernels.tools import Shorts
 from elbowroom.models import TreeEnsemble
 from elbowroom.models.margins import TreeMargins
 from elbowroom.numerics import Bools, Floats, Ints, next_down, next_up
@@ -26,21 +29,13 @@ from elbowroom.problem.shapes import is_round
 from elbowroom.search.contract import Clock
 from elbowroom.search.trees.first.asked import Asked
 from elbowroom.search.trees.first.collapse import Collapsed
+from elbowroom.search.trees.first.dual import BUDGET, ROUNDING, Dual
 from elbowroom.search.trees.first.forest import Forest
-from elbowroom.search.trees.first.limits import FEW_SWEEPS, MU_STEPS, RISING, STAND_STEPS
-from elbowroom.search.trees.first.split_kernels import (
-    Paths,
-    Shares,
-    ascend,
-    excess,
-    list_leaves,
-    sum_up_shares,
-    value_of,
-)
+from elbowroom.search.trees.first.limits import FEW_SWEEPS, RISING, STAND_STEPS
+from elbowroom.search.trees.first.narrow import tighten
+from elbowroom.search.trees.first.split_kernels import Paths, Shares, list_leaves
 
-_ROUNDING = 1e-10  # relative to the size of all terms: many times what their sums can lose
 _VALUES = 7  # per column, of the room
-_BUDGET = 1e-9  # relative: cells are cut off only beyond a cost that is this much larger
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,13 +73,13 @@ def _away(asked: Asked, n_columns: int, n_features: int) -> Floats:
     return away
 
 
-class Split:
+class Split(Dual):
     """The bound for one rival on collapsed trees, for centres of total cost < budget."""
 
     def __init__(
         self, forest: Forest, asked: Asked, small: Collapsed, margins: TreeMargins, rival: int, stand: Floats, budget: float
     ) -> None:  # fmt: skip
-        model, self.budget = small.model, budget
+        model, self.budget, ended = small.model, budget, np.zeros(1, np.int64)
         kept = margins.hopeful or margins
         self._asked, self._forest = asked, forest
         inner = np.flatnonzero(model.feature >= 0)
@@ -94,22 +89,23 @@ class Split:
         fixed = ~np.isfinite(limits.theta)
         tree = np.searchsorted(model.roots, inner, "right") - 1
         paths = self._slots(model.feature, model.left, model.right, model.roots, inner, tree, column, limits, fixed)
-        leaf, entries, leaf_start = self._leaves(paths)
+        leaf, leaf_start, entry_start, entries = self._leaves(paths)
         value = kept.value[small.leaf[leaf], rival]
-        order = np.argsort(entries[1], kind="stable")
-        entries = entries[:, order]
-        n_slots = self._slot_column.size
+        n_slots, n_cells = self._slot_column.size, int(self._cell_start[-1])
+        widest = int(np.diff(self._cell_start).max(initial=1))
+        level = np.zeros(widest + 1, np.int32)
+        level[1:] = np.log2(np.arange(1, widest + 1) + 0.5)
         by_column = np.argsort(self._slot_column, kind="stable")
-        self.shares = Shares(
+        shares = Shares(
             value=np.ascontiguousarray(value, dtype=np.float64),
             leaf_start=leaf_start,
             priced=np.zeros(leaf.size),
-            stamp=np.full(leaf.size, -1, np.int64),
-            entry_start=np.searchsorted(entries[1], np.arange(n_slots + 1)).astype(np.int64),
+            stamp=np.full(leaf.size, -1, np.int32),
+            entry_start=entry_start,
             entry_leaf=entries[0],
-            entry_low=entries[2],
-            entry_high=entries[3],
-            entry_share=np.zeros(entries.shape[1]),
+            entry_low=entries[1],
+            entry_high=entries[2],
+            entry_share=np.zeros(entries[0].size),
             floor=np.zeros(n_slots),
             tree_floor=np.zeros(model.n_trees),
             slot_tree=self._slot_tree,
@@ -122,14 +118,15 @@ class Split:
             coarse=self._coarse,
             cell_start=self._cell_start,
             cost=self._costs(),
-            total=np.zeros(int(self._cell_start[-1])),
+            total=np.zeros(n_cells),
+            lost=np.zeros(n_cells, np.int64),
+            level=level,
+            least=np.zeros((int(level[-1]) + 1, widest)),
         )
         missing = float(kept.slack[rival] - kept.base[rival])
-        self._sizes = abs(missing) + float(np.abs(value).max(initial=0.0)) * model.n_trees
-        self.missing = missing - _ROUNDING * self._sizes
-        self._constant = self._at_home()
-        self.mu, self.bound = 0.0, 0.0
-        self.work = leaf.size + 2 * entries.shape[1] + int(np.diff(leaf_start)[self._slot_tree].sum())  # of one sweep
+        sizes = abs(missing) + float(np.abs(value).max(initial=0.0)) * model.n_trees
+        super().__init__(shares, self._at_home(), missing - ROUNDING * sizes, sizes, ended)
+        self.work = leaf.size + 2 * entries[0].size + int(np.diff(leaf_start)[self._slot_tree].sum())  # of one sweep
 
     # ---- the trees as thresholds --------------------------------------------------------------------------------------
     def _slots(
@@ -157,7 +154,7 @@ class Split:
         self._slot_tree, self._slot_column = slots // n_columns, slots % n_columns
         thresholds = np.diff(start)
         self._lam_start = np.concatenate([[0], np.cumsum(thresholds + 1)]).astype(np.int64)
-        self._coarse = np.zeros(int(self._lam_start[-1]), np.int64)
+        self._coarse = np.zeros(int(self._lam_start[-1]), np.int32)
         first = np.zeros(self._coarse.size, np.bool_)
         first[self._lam_start[:-1]] = True
         self._coarse[~first] = pair % widest + 1
@@ -171,19 +168,21 @@ class Split:
             slot_start, thresholds.astype(np.int64),
         )  # fmt: skip
 
-    def _leaves(self, paths: Paths) -> tuple[Ints, Ints, Ints]:
-        most = int(np.diff(paths.slot_start).max(initial=0)) + 1
-        n_trees, counts = len(paths.roots), np.zeros(2, np.int64)
-        stack, low, high = (
-            np.zeros((3, len(paths.feature) + 2), np.int64),
-            np.zeros(most, np.int64),
-            np.zeros(most, np.int64),
-        )
-        leaf, entries, leaf_start = np.zeros(0, np.int64), np.zeros((4, 0), np.int64), np.zeros(n_trees + 1, np.int64)
+    def _leaves(self, paths: Paths) -> tuple[Ints, Ints, Ints, tuple[Shorts, Shorts, Shorts]]:
+        """Leaves, where those of each tree and the entries of each slot begin, and the entries."""
+        most, n_slots = int(np.diff(paths.slot_start).max(initial=0)) + 1, int(paths.slot_start[-1])
+        stack = np.zeros((3, len(paths.feature) + 2), np.int64)
+        low, high, leaf_start = (np.zeros(n, np.int64) for n in (most, most, len(paths.roots) + 1))
+        start, at = np.zeros(n_slots + 1, np.int64), np.zeros(n_slots, np.int64)
+        leaf, entries = np.zeros(0, np.int64), (np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0, np.int32))
         for fill in (0, 1):
-            leaf, entries = np.zeros(int(counts[0]), np.int64), np.zeros((4, int(counts[1])), np.int64)
-            list_leaves(paths, stack, low, high, counts, fill, leaf, leaf_start, entries)
-        return leaf, entries, leaf_start
+            list_leaves(paths, stack, low, high, fill, leaf, leaf_start, at, *entries)
+            if fill == 0:
+                start[1:] = np.cumsum(at)
+                at[:] = start[:-1]
+                leaf, size = np.zeros(int(leaf_start[-1]), np.int64), int(start[-1])
+                entries = np.zeros(size, np.int32), np.zeros(size, np.int32), np.zeros(size, np.int32)
+        return leaf, leaf_start, start, entries
 
     def _costs(self) -> Floats:
         """What a centre in each fine cell costs at least in its column; centres do not get cheaper away from home."""
@@ -210,50 +209,21 @@ class Split:
     # ---- the bound ------------------------------------------------------------------------------------------------------
     def sweep(self, clock: Clock) -> None:
         """All columns once, and the best mu."""
-        for column in self._columns:
-            if clock.expired:  # the shares prove something at any time
-                break
-            ascend(self.shares, column, self.mu)
-        sum_up_shares(self.shares)
-        self._search_mu()
-        self.bound = max(self.bound, self.now())
+        if not clock.expired:
+            self.ascend()
 
-    @property
-    def _columns(self) -> list[int]:
-        """Those with a threshold."""
-        return np.flatnonzero(np.diff(self.shares.column_start)).tolist()
+    def run(self, work: float, clock: Clock, raised: Callable[[float], None] = lambda _: None) -> None:
+        """Sweeps until so much work is done, the bound hardly rises any more, or the time is over; ``raised`` is told of every bound."""
+        with alarm(self.ended, clock.deadline):
+            self._run(work, clock, raised)
 
-    def now(self) -> float:
-        """The bound that the present shares prove."""
-        size, largest = np.zeros(2), np.zeros(1)
-        total = value_of(self.shares, self.mu, size)
-        over = excess(self.shares, largest)
-        gross = self._constant + self.mu * self.missing + total - over
-        return float(gross - _ROUNDING * (abs(self._constant) + self.mu * self._sizes + size[1] + largest[0]))
-
-    def _search_mu(self) -> None:
-        """The bound is concave in mu: follow the sign of its slope."""
-        picked = np.zeros(2)
-
-        def rises(mu: float) -> bool:
-            value_of(self.shares, mu, picked)
-            return self.missing - picked[0] > 0.0
-
-        low, high = 0.0, max(2.0 * self.mu, 1e-3)
-        while rises(high) and high < 1e9:
-            low, high = high, 2.0 * high
-        for _ in range(MU_STEPS):
-            middle = 0.5 * (low + high)
-            low, high = (middle, high) if rises(middle) else (low, middle)
-        self.mu = low
-
-    def run(self, work: float, clock: Clock) -> None:
-        """Sweeps until so much work is done, the bound hardly rises any more, or the time is over."""
+    def _run(self, work: float, clock: Clock, raised: Callable[[float], None]) -> None:
         done, before, sweeps = 0.0, self.bound, 0
         if self.mu == 0.0:
-            self._search_mu()
+            self.search_mu(0.0)
         while done < work and self.bound < self.budget and not clock.expired:
             self.sweep(clock)
+            raised(self.bound)
             done += self.work
             sweeps += 1
             if sweeps % FEW_SWEEPS == 0:
@@ -263,27 +233,24 @@ class Split:
 
     def windows(self, clock: Clock) -> tuple[Floats, Floats] | None:
         """Where centres that cost less than the budget can be, column by column; None if nowhere: the budget is proven."""
-        low, high = np.full(self._forest.n_columns, -np.inf), np.full(self._forest.n_columns, np.inf)
+        first, last = (np.zeros(self._forest.n_columns, np.int64) for _ in range(2))
+        enough = self.budget * (1.0 + BUDGET) + BUDGET * self.mu * self.sizes
+        if clock.expired:
+            self.ended[0] = 1
         now = self.now()  # an ascent never lowers it
-        for f in self._columns:
-            if clock.expired:
-                break
-            ascend(self.shares, f, self.mu)
-            E = self.shares.total[self._cell_start[f] : self._cell_start[f + 1]]
-            finite = E[E < np.inf]
-            if not finite.size:
-                self.bound = self.budget
-                return None
-            enough = self.budget * (1.0 + _BUDGET) + _BUDGET * float(np.abs(finite).max())
-            alive = np.flatnonzero(now - float(finite.min()) + E < enough)
-            if not alive.size:
-                self.bound = self.budget
-                return None
-            theta = self._theta[f]
-            if alive[0] > 0:
-                low[f] = float(next_up(theta[alive[0] - 1]))
-            if alive[-1] < theta.size:
-                high[f] = float(theta[alive[-1]])
+        if not tighten(self.shares, self.mu, now, enough, first, last, self.ended):
+            self.bound = self.budget
+            return None
+        return self.limits_of(first, last)
+
+    def limits_of(self, first: Ints, last: Ints) -> tuple[Floats, Floats]:
+        """The smallest and largest centre in the cells first .. last of every column."""
+        low, high = np.full(first.size, -np.inf), np.full(first.size, np.inf)
+        for f, theta in enumerate(self._theta):
+            if first[f] > 0:
+                low[f] = float(next_up(theta[first[f] - 1]))
+            if last[f] < theta.size:
+                high[f] = float(theta[last[f]])
         return low, high
 
 

@@ -7,10 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.ensemble import RandomForestClassifier
 
+from elbowroom import Explainer, Region
+from elbowroom.errors import InputError
 from elbowroom.models import TreeEnsemble
 from elbowroom.models.margins import tree_margins
-from elbowroom.problem import Ball, Diamond, Distance, RecourseProblem, Room
+from elbowroom.problem import Ball, Box, Diamond, Distance, RecourseProblem, Room
 from elbowroom.result.certificate import Certificate
 from elbowroom.search.contract import Clock
 from elbowroom.search.trees.first import size
@@ -153,3 +156,16 @@ def test_balls_and_diamonds_start_from_boxes(seed: int, room: Room, monkeypatch:
     assert large.center is not None
     assert isinstance(large.referee.true_verdict(large.center), Certificate)
     assert large.lower_bound <= whole.distance * (1 + 1e-9) and whole.lower_bound <= large.distance * (1 + 1e-9)
+
+
+def test_threads_at_the_door(all_are_large: None) -> None:
+    """Any number of threads gives the same answer; 0 is none."""
+    rng = np.random.default_rng(5)
+    X = rng.uniform(size=(300, 4))
+    model = RandomForestClassifier(8, max_depth=5, random_state=0).fit(X, X[:, 0] + X[:, 1] ** 2 > 0.8)
+    explainer = Explainer(model)
+    one, two = (explainer.explain(X[0], room=Box(0.02), n_jobs=n_jobs) for n_jobs in (1, 2))
+    assert isinstance(one, Region) and isinstance(two, Region)
+    assert one.center.equals(two.center) and one.lower_bound == two.lower_bound
+    with pytest.raises(InputError, match="n_jobs=0 must be a whole number"):
+        explainer.explain(X[0], n_jobs=0)
