@@ -19,29 +19,25 @@ from elbowroom.search.network.envelope import prepare_envelopes
 from elbowroom.search.network.first_regions import FirstRegions
 from elbowroom.search.network.incumbent import descend, starts, walk_back
 from elbowroom.search.network.limits import (
-    ALMOST_THE_BEST,
     EASY,
     FARTHEST,
     FAST,
-    FAST_CUTOFF,
     FEW_NEURONS,
     FEW_ROUNDINGS,
-    FIRST_CUTOFF,
     FIRST_SIMPLICES,
     FRUITLESS,
     HARDLY_RISING,
     KICKS_IF_SMALL,
-    LEAST_REACH,
     OUTSIDE,
     SLOW,
-    SLOW_CUTOFF,
     SMALL_HARDLY_RISING,
     STARTS,
 )
 from elbowroom.search.network.moves import Moves
 from elbowroom.search.network.nearest import prepare_nearest
+from elbowroom.search.network.rising import Rising
 from elbowroom.search.network.shallow import ShallowTree
-from elbowroom.search.network.simplices import Simplices, bound_at_once, fits
+from elbowroom.search.network.simplices import bound_at_once, fits
 from elbowroom.search.some_columns import rows_refusal, search_some_columns
 
 METHOD = "network"
@@ -121,49 +117,24 @@ def _run(search: NetworkSearch) -> None:
 
 
 def _beginning(search: NetworkSearch, regions: FirstRegions) -> bool:
-    """A region soon, nearer ones while kicks help; for two and more hidden layers a bound at once, and bounds by simplices
-    while they rise. True if these have proven all there is to prove."""
-    with_simplices = search.network.depth > 1 and fits(search)
-    if with_simplices:
+    """A region soon, then nearer ones while kicks help; for two and more hidden layers a bound at once, and bounds by simplices in
+    turn with the kicks, and while they rise. True if these have proven all there is to prove."""
+    rising = None
+    if search.network.depth > 1 and fits(search):
         search.prove(bound_at_once(search, regions, regions.penalty.length))
+        rising = Rising(search, regions, farthest(search.moves))
     small = search.network.depth == 1 or search.network.n_neurons <= FEW_NEURONS  # then the tree is quick, too
     if search.best is None or not small:
         regions.run(1 if small else STARTS)
         while not small and regions.failures < FRUITLESS and search.best is not None and not search.clock.expired:
             regions.improve(1)
+            if rising is not None and rising.go_on(FIRST_SIMPLICES):
+                break
     if small:
         regions.improve(KICKS_IF_SMALL)
-    closed = with_simplices and _rising(search, regions)
+    closed = rising is not None and rising.while_it_rises(SMALL_HARDLY_RISING if small else HARDLY_RISING)
     regions.hand_on()
     return closed
-
-
-def _rising(search: NetworkSearch, regions: FirstRegions) -> bool:
-    """Simplices with cutoffs that grow towards the best distance, kicks in between, until twice as many hardly raise the bound.
-    True if nothing closer than the best is left, or nothing at all."""
-    hardly = SMALL_HARDLY_RISING if search.network.n_neurons <= FEW_NEURONS else HARDLY_RISING
-    cutoff = FIRST_CUTOFF * max(search.lower_bound, LEAST_REACH)
-    simplices, nodes = None, FIRST_SIMPLICES
-    while not search.clock.expired and cutoff <= FARTHEST:
-        if simplices is None:
-            if cutoff * ALMOST_THE_BEST >= search.best_distance:
-                cutoff = search.best_distance
-            simplices = Simplices(search, regions, cutoff)
-        before = simplices.bound
-        if simplices.run(nodes):
-            if search.best_distance <= cutoff:
-                return True
-            if cutoff >= farthest(search.moves):
-                search.prove(np.inf)
-                return True
-            cutoff *= FAST_CUTOFF if simplices.nodes < FIRST_SIMPLICES else SLOW_CUTOFF
-            simplices = None
-            continue
-        nodes *= 2
-        regions.improve(2)
-        if simplices.bound - before < hardly * min(cutoff, search.best_distance):
-            break
-    return False
 
 
 def _closes_at_once(search: NetworkSearch) -> bool:

@@ -57,6 +57,7 @@ STARTS = 4  # of descents, besides the row itself
 FIRST_SIMPLICES, HARDLY_RISING, SMALL_HARDLY_RISING = 64, 0.005, 0.02
 # Their cutoffs: against the bound at once, growth after easy ones and after others, and when the next one is the best distance
 FIRST_CUTOFF, FAST_CUTOFF, SLOW_CUTOFF, ALMOST_THE_BEST = 1.2, 1.3, 1.15, 1.03
+SHORTEST_CUTOFF = 0.05  # of the distance at which the factual's tangent reaches the margin, where there is no bound yet
 
 # Sequential programs and the convex-concave procedure
 MOST_INNER_CUTS = 60

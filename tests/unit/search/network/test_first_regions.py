@@ -11,8 +11,10 @@ from scipy.optimize import linprog
 from elbowroom.problem import AtMost, Ball, Box, Diamond, Feature, RecourseProblem, Space
 from elbowroom.search.contract import Clock
 from elbowroom.search.network.candidates import NetworkSearch
+from elbowroom.search.network.engine import farthest
 from elbowroom.search.network.first_regions import FirstRegions
 from elbowroom.search.network.nearest import nearest_answer
+from elbowroom.search.network.rising import Rising
 from elbowroom.search.network.simplices import Simplices, bound_at_once, fits
 from tests.support.hostile import attack
 from tests.support.referee import Referee
@@ -151,6 +153,29 @@ def _holds(simplices: Simplices, waiting: Any, x: Any, distance: float) -> bool:
         A_eq=np.vstack([V.T, np.ones(len(V))]), b_eq=np.append(x, 1.0),
     )  # fmt: skip
     return bool(fits_in.status == 0 and fits_in.fun <= distance * (1.0 + 1e-7))
+
+
+def test_growing_cutoffs_stay_below_the_truth_on_a_line() -> None:
+    """With regions in between they come near the nearest one, or end with the proof that there is none within the limits."""
+    near = none = 0
+    for seed in range(0, 24, 2):
+        search = begun(seed, 1, (4, 3), 1.2)
+        truth = truth_on_a_line(search.problem)
+        regions = FirstRegions(search)
+        if np.isfinite(truth):
+            regions.run()
+        rising = Rising(search, regions, farthest(search.moves))
+        rounds = 0
+        while not rising.go_on(20) and rounds < 24:
+            rounds += 1
+        assert search.lower_bound <= truth * (1.0 + 1e-9)
+        if rising.closed and search.best is None:
+            assert truth == np.inf == search.lower_bound
+            none += 1
+        elif rising.closed:
+            assert search.best_distance == pytest.approx(truth, rel=2e-3)
+        near += np.isfinite(truth) and search.lower_bound >= 0.9 * truth
+    assert none >= 3 and near >= 3
 
 
 def test_simplices_that_were_stopped_are_not_done() -> None:
