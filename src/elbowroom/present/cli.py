@@ -68,7 +68,7 @@ from elbowroom.present.options import (
     WhyNone,
     Widen,
 )
-from elbowroom.present.outputs import Kind, outputs, tell_written
+from elbowroom.present.outputs import Kind, Output, outputs, tell_written
 from elbowroom.present.web.command import serve
 from elbowroom.version import __version__
 
@@ -168,17 +168,13 @@ def explain(
     alone = widen or prefer_few is not None or proof is not None or flat or bool(case or purpose or sign or also)
     cli_batch.check_rows(row, rows, single=alone)
     if row is None:
-        cli_batch.batch(
-            model, data, rows or "", target, probability, value_at_least, value_at_most, radius, room, categories, on, distance,
-            immutable, increasing, decreasing, integer, one_hot, at_most, rule, scale, bounds, label, method, time_limit,
-            seed=seed, trust_pickle=trust_pickle, out=output, html=html, as_json=as_json, quiet=quiet, large_table=large_table,
-            reference=reference, space=space, force=force, each=True,
+        return cli_batch.batch(
+            model, data, rows or "", target, probability, value_at_least, value_at_most, radius, room, categories, on, distance, immutable,
+            increasing, decreasing, integer, one_hot, at_most, rule, scale, bounds, label, method, time_limit, seed=seed, trust_pickle=trust_pickle,
+            out=output, html=html, as_json=as_json, quiet=quiet, large_table=large_table, reference=reference, space=space, force=force, each=True,
         )  # fmt: skip
-        return
-    wanted_files = {"--output": (output, Kind.REGION), "--html": (html, Kind.PAGE), "--proof": (proof, Kind.PROOF), "--proof-model": (proof_model, Kind.MODEL_FILE)}  # fmt: skip
     signer = None if sign is None else attesting.Signer(sign)
-    wanted_files = wanted_files if sign is None else attesting.with_signatures(wanted_files)
-    files = outputs(wanted_files, {"MODEL": model, "DATA": data, "--reference": reference, "--sign": sign}, force)
+    files = _answer_files(output, html, proof, proof_model, {"MODEL": model, "DATA": data, "--reference": reference, "--sign": sign}, force)  # fmt: skip
     from elbowroom.present import questions
     from elbowroom.present.category_options import with_categories
     from elbowroom.present.progress import SearchProgress
@@ -195,14 +191,29 @@ def explain(
     question.writable(output is not None or as_json)
     with SearchProgress(time_limit, screen.stderr(), enabled=not (quiet or as_json)) as progress:
         answer = question.explainer.explain(
-            question.row, room=with_categories(space_room, categories or [], question.explainer.space), target=wanted, distance=distance.value, rules=questions.parse_rules(at_most, rule, question.explainer.space),
-            time_limit=time_limit, method=method, seed=seed, on_progress=progress, prefer_few=prefer_few, proof=proof is not None,
+            question.row, room=with_categories(space_room, categories or [], question.explainer.space), target=wanted, distance=distance.value, rules=questions.parse_rules(at_most, rule, question.explainer.space), time_limit=time_limit, method=method, seed=seed, on_progress=progress, prefer_few=prefer_few, proof=proof is not None,
         )  # fmt: skip
     filed = attesting.attested(question.of_file(answer), case, purpose, model.name, signed=sign is not None)
-    deliver(
-        question.explainer, filed, files, time_limit, widen=widen, as_json=as_json, flat=flat, quiet=quiet, with_why=why_not, model=model.name, signer=signer,
-    )  # fmt: skip
+    deliver(question.explainer, filed, files, time_limit, widen=widen, as_json=as_json, flat=flat, quiet=quiet, with_why=why_not, model=model.name, signer=signer)  # fmt: skip
     raise typer.Exit(code_of(answer))
+
+
+def _answer_files(
+    output: Path | None,
+    html: Path | None,
+    proof: Path | None,
+    proof_model: Path | None,
+    read: dict[str, Path | None],
+    force: bool,
+) -> dict[str, Output]:
+    """What is written of one answer, signatures included, refused before any work is done."""
+    wanted = {
+        "--output": (output, Kind.REGION),
+        "--html": (html, Kind.PAGE),
+        "--proof": (proof, Kind.PROOF),
+        "--proof-model": (proof_model, Kind.MODEL_FILE),
+    }
+    return outputs(wanted if read["--sign"] is None else attesting.with_signatures(wanted), read, force)
 
 
 app.command()(menu)

@@ -51,14 +51,14 @@ from elbowroom.result.question_json import (
     target_out,
 )
 from elbowroom.result.region import Region
-from elbowroom.result.status import Status, Step
+from elbowroom.result.status import Status
+from elbowroom.result.trace_json import trace_in, trace_out
 from elbowroom.result.words_json import check_kinds, kinds_in, kinds_out, names_in, names_out
 from elbowroom.visible import brief, visible_json
 
 VERSION: Final = 2
 READABLE: Final = (1, 2)
 MOST_BYTES: Final = 16 * MEGABYTE  # of a file: that of 10,000 features has about 4
-MOST_STEPS: Final = 20_000  # of a trace: about 3 MB
 BLANK: Final = " \t\r\n\ufeff"  # before the document; some editors begin a file with a mark of its encoding
 HALVES: Final = re.compile("[\ud800-\udbff][\udc00-\udfff]")  # of one character, each kept as one of its own
 KIND_OF: Final = {Region: "region", NoRegion: "no region"}
@@ -88,7 +88,7 @@ def write_answer(answer: Region | NoRegion, timings: bool = True, *, compact: bo
         "source": answer.source,
         "origin": origin_out(answer.origin),
         **({} if answer.attestation is None else {"attestation": attestation_out(answer.attestation)}),
-        "trace": [_step_out(step) for step in _thinned(answer.trace)] if timings else [],
+        "trace": trace_out(answer.trace) if timings else [],
     }
     if isinstance(answer, Region):
         document |= {
@@ -229,7 +229,7 @@ def _region_in(top: Reader, where: str) -> Region:
         method=top.at("method").text(),
         seconds=top.at("seconds").number(),
         source=top.at("source").text(),
-        trace=_trace_in(top),
+        trace=trace_in(top),
         rules=rules,
         rules_known=rules_known,
         origin=origin,
@@ -259,7 +259,7 @@ def _no_region_in(top: Reader) -> NoRegion:
         lower_bound=top.at("lower_bound").number(infinite=True),
         method=top.at("method").text(),
         seconds=top.at("seconds").number(),
-        trace=_trace_in(top),
+        trace=trace_in(top),
         rules=rules,
         rules_known=rules_known,
         predicted=label_in(top.at("predicted")) if kept or "predicted" in top.mapping() else None,
@@ -307,39 +307,6 @@ def _rules_in(top: Reader, space: Space, factual: Floats) -> tuple[tuple[Rule, .
     if top.at("schema").whole() == 1 or top.at("rules").value is None:
         return (), False
     return rules_in(top.at("rules"), space, factual), True
-
-
-def _step_out(step: Step) -> dict[str, Any]:
-    return {
-        "seconds": number_out(step.seconds),
-        "lower_bound": number_out(step.lower_bound),
-        "best_distance": number_out(step.best_distance),
-        "certified_radius": None if step.certified_radius is None else number_out(step.certified_radius),
-        "note": step.note,
-    }
-
-
-def _thinned(trace: tuple[Step, ...]) -> tuple[Step, ...]:
-    """At most so many steps, evenly chosen, with the first and the last: a file that is written can be read again."""
-    if len(trace) <= MOST_STEPS:
-        return trace
-    return tuple(trace[round(i * (len(trace) - 1) / (MOST_STEPS - 1))] for i in range(MOST_STEPS))
-
-
-def _trace_in(top: Reader) -> tuple[Step, ...]:
-    steps = []
-    for entry in top.at("trace").items():
-        radius = entry.at("certified_radius")
-        steps.append(
-            Step(
-                entry.at("seconds").number(),
-                entry.at("lower_bound").number(infinite=True),
-                entry.at("best_distance").number(infinite=True),
-                None if radius.value is None else radius.number(infinite=True),
-                entry.at("note").text(),
-            )
-        )
-    return tuple(steps)
 
 
 # ---- the certificate ------------------------------------------------------------------------------------------------

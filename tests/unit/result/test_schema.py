@@ -20,7 +20,8 @@ from hypothesis import strategies as st
 from elbowroom.errors import InputError
 from elbowroom.problem import AtMost, Ball, Box, Diamond, Distance, Feature, LinearRule, Space, Target
 from elbowroom.result import NoRegion, Region, Status, Step
-from elbowroom.result.schema import MOST_BYTES, MOST_STEPS, _checksum, read_answer
+from elbowroom.result.schema import MOST_BYTES, _checksum, read_answer
+from elbowroom.result.trace_json import MOST_STEPS
 from tests.support.answers import CENTER, FACTUAL, make_no_region, make_region
 
 VERSION_1 = Path(__file__).with_name("version_1")  # files that the code before schema 2 wrote
@@ -312,7 +313,7 @@ def test_other_files_are_input_errors(tmp_path) -> None:
 
 def test_labels_without_a_json_form_are_refused() -> None:
     with pytest.raises(InputError, match="JSON label"):
-        make_region(predicted=("a", "tuple")).to_json()
+        make_region(predicted=1j).to_json()
 
 
 def test_the_data_of_an_answer() -> None:
