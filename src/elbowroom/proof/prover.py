@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any, Final, Protocol
+
+import numpy as np
 
 from elbowroom.models import LinearModel, Model, ReluNetwork
 from elbowroom.problem import RecourseProblem
@@ -15,10 +18,13 @@ from elbowroom.proof.centers import centers_document, fresh_kernels
 from elbowroom.proof.linear import linear_centers_document, region_multipliers
 from elbowroom.proof.model_file import model_bytes
 from elbowroom.proof.network import network_steps
+from elbowroom.proof.positions import Positions
 from elbowroom.proof.question_file import question_document, region_document, why_no_bound, why_not_at_all
+from elbowroom.proof.rounds import round_centers_document
 from elbowroom.proof.validity import NotWritten, tree_of_boxes
 from elbowroom.result.proof import Proof
 from elbowroom.search.contract import Clock
+from elbowroom.search.trees.balls.calls import BallKernels
 from elbowroom.search.trees.boxes.calls import BoxKernels
 from elbowroom.search.trees.memory import TreeMemory
 from elbowroom_checker import model as read
@@ -31,6 +37,7 @@ from elbowroom_checker.trees import Walker
 
 FORMAT: Final = "elbowroom proof"
 VERSION: Final = 2
+MOST_KNOWN: Final = 1000  # bad regions of a search for balls that are tried, those of most use first
 
 
 class Halves(Protocol):
@@ -57,7 +64,7 @@ class TreeHalves:
         self._rows = [tree_row(model, trees, margin) for margin in margins(model, question)]
         self._problem, self._memory = problem, memory
         kernels = diary[0] if diary else None
-        self._kernels = kernels if isinstance(kernels, BoxKernels) else None
+        self._kernels = kernels if isinstance(kernels, BoxKernels | BallKernels) else None
 
     def validity(self, body: Body) -> Any:
         region, center = Box(body.lower.tolist(), body.upper.tolist()), body.center.tolist()
@@ -65,13 +72,26 @@ class TreeHalves:
 
     def optimality(self, body: Body | None, lower_bound: float) -> dict[str, Any]:
         if is_round(self._problem.walls.shape):
-            raise NotWritten(
-                "a proof that no closer centre exists cannot be written for balls and diamonds on trees yet"
-            )
-        kernels = self._kernels or fresh_kernels(self._problem, self._memory(self._problem), self._clock)
+            about = self._problem, self._walker, self._rows, self._known_boxes()
+            return round_centers_document(*about, lower_bound, self._clock)
+        logged = self._kernels if isinstance(self._kernels, BoxKernels) else None
+        kernels = logged or fresh_kernels(self._problem, self._memory(self._problem), self._clock)
         if kernels is None:
             return {"bound": None, "bad": [], "points": [], "tree": [0]}
         return centers_document(self._problem, kernels, self._walker, self._rows, lower_bound, self._clock)
+
+    def _known_boxes(self) -> list[Box]:
+        """What the search took for bad."""
+        if not isinstance(self._kernels, BallKernels):
+            return []
+        regions, positions = self._kernels.regions, Positions(self._kernels.layout, self._walker.question)
+        found = []
+        for i in np.argsort(-regions.uses[: int(regions.count[0])])[:MOST_KNOWN].tolist():
+            box = self._walker.question.limits.copy()
+            for f, first, final in positions.sides(regions.low[i], regions.high[i]):
+                box.cut(int(f or 0), -math.inf if first is None else first, math.inf if final is None else final)
+            found.append(box)
+        return found
 
 
 class LinearHalves:

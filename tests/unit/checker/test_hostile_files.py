@@ -161,6 +161,7 @@ def test_a_checker_of_one_folder() -> None:
         "hashlib",
         "json",
         "math",
+        "operator",
         "pathlib",
         "sys",
         "time",

@@ -51,6 +51,8 @@ def search_balls(
     if isinstance(layout, str):
         return Ending(method, math.inf, layout)
     kernels = BallKernels(problem, clock, seed, memory, layout)
+    if clock.diary is not None and known is None:
+        clock.diary.append(kernels)
     drive = Drive(problem, referee, clock, seed, memory, kernels, closer=(1.0 - GAP) ** kernels.power)
     if known is not None:
         drive.start_from(known, known.center[memory.dimensions.columns])
