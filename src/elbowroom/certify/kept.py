@@ -10,7 +10,10 @@ import numpy as np
 from elbowroom.certify.slips import Slip
 from elbowroom.errors import InputError, UnsupportedModel
 from elbowroom.models import LinearModel, Model, ObliqueEnsemble, ReluNetwork, TreeEnsemble
+from elbowroom.models.margins import TreeMargins
+from elbowroom.numerics import Floats
 from elbowroom.problem.body import Body
+from elbowroom.problem.problem import RecourseProblem
 from elbowroom.problem.shapes import Shape, check_known
 from elbowroom.problem.target import Target
 from elbowroom.result.kept import KeptProbability
@@ -19,10 +22,40 @@ SHAPES: Final = (Shape.BOX, Shape.BALL, Shape.DIAMOND)
 CALLED_EXACT: Final = 1e-9  # what may lie between the bounds of a probability that is called exact
 
 
+def slip_of(problem: RecourseProblem, center: Floats, spread: Floats | None = None) -> Slip:
+    """How a centre of a question slips: within its limits, with the standard deviations of its promise or with others."""
+    sigma = problem.spread if spread is None else np.where(problem.immutable, 0.0, spread)
+    return Slip(center, sigma, problem.lower, problem.upper, problem.space.whole_room)
+
+
+def prepare_promise(problem: RecourseProblem) -> None:
+    """Refuse a promise that nothing is known about, and load or compile what is needed: before a clock starts."""
+    if problem.target.probability is not None:
+        raise InputError("keeps= is about the class itself; leave out the probability of the target, or the promise")
+    if isinstance(problem.model, ObliqueEnsemble | ReluNetwork):
+        raise UnsupportedModel(
+            f"{problem.model.info.source}: keeps= is known for trees and linear models; for this family ask for a room that "
+            "a slip stays in: room=Box.for_probability(0.95, sigma, n=...)"
+        )
+    if isinstance(problem.model, TreeEnsemble):
+        from elbowroom.certify.kept_trees import prepare_kept
+
+        prepare_kept()
+
+
 def kept_probability(
-    model: Model, target: Target, slip: Slip, room: Body | None, tolerance: float, time_limit: float
+    model: Model,
+    target: Target,
+    slip: Slip,
+    room: Body | None,
+    tolerance: float,
+    time_limit: float,
+    wanted: float | None = None,
+    margins: TreeMargins | None = None,
 ) -> KeptProbability:
-    """Bounds on P(the slipped centre has the wanted outcome), at most ``tolerance`` apart, or with the reason why not."""
+    """Bounds on P(the slipped centre has the wanted outcome), at most ``tolerance`` apart, or with the reason why not. They
+    may be farther apart where it is decided whether a ``wanted`` probability is reached. ``margins`` of all nodes of trees
+    may be handed in where they are known."""
     began = time.perf_counter()
     if room is not None:
         check_known(room.shape, SHAPES, "the chance to stay inside the room")
@@ -33,15 +66,16 @@ def kept_probability(
     index, need = target.index(model.info), target.need
     match model:
         case TreeEnsemble():
-            from elbowroom.certify.kept_trees import kept_trees
+            from elbowroom.certify.kept_trees import Stop, kept_trees
 
-            masses = kept_trees(model, index, need, slip, tolerance, time_limit)
+            stop = Stop() if wanted is None else Stop(wanted, 1.0 - wanted)
+            masses = kept_trees(model, index, need, slip, tolerance, time_limit, stop=stop, margins=margins)
             lower, upper, exact = masses.good - masses.error, 1.0 - masses.bad + masses.error, masses.decided
             ranges, why = masses.ranges, masses.why
         case LinearModel():
             from elbowroom.certify.kept_linear import kept_linear
 
-            bounds = kept_linear(model, index, need, slip, tolerance, began + time_limit)
+            bounds = kept_linear(model, index, need, slip, tolerance, began + time_limit, wanted)
             lower, upper, exact, ranges, why = bounds.lower, bounds.upper, bounds.exact, 1, bounds.why
         case ReluNetwork() | ObliqueEnsemble():
             raise UnsupportedModel(

@@ -30,12 +30,14 @@ RANGES: Final = 2
 GOOD: Final = 0
 BAD: Final = 1
 DOUBT: Final = 2  # too close to a tie to tell in floating point
+LEFT_OPEN: Final = 3  # the mass of the ranges in the heap
+BEYOND: Final = 2.0  # more than any mass: a stop that is not asked for
 
 
 @dataclass(frozen=True, eq=False)
 class Forest(Bundle):
     """The trees in cells, their margins per node and rival, and the chances of cells: cdf[start[i] + j] is the chance of
-    a cell of active column i before j."""
+    a cell of active column i before j. ``far`` is the same around another centre: of a range counts the smaller chance."""
 
     roots: Ints
     kind: Ints
@@ -49,6 +51,7 @@ class Forest(Bundle):
     lose: Floats
     start: Ints
     cdf: Floats
+    far: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,25 +173,40 @@ def _assess(forest: Forest, ranges: Ranges, tally: Tally, s: int) -> int:
     return work
 
 
+@inner_kernel
+def _mass(forest: Forest, ranges: Ranges, s: int) -> float:
+    """The chance of range s, column by column the smaller one of the two centres."""
+    product = 1.0
+    for i in range(ranges.low.shape[1]):
+        first, last = forest.start[i] + ranges.low[s, i], forest.start[i] + ranges.high[s, i] + 1
+        product *= min(forest.cdf[last] - forest.cdf[first], forest.far[last] - forest.far[first])
+    return product
+
+
 @kernel
-def explore(forest: Forest, ranges: Ranges, tally: Tally, share: int, tolerance: float) -> int:
+def explore(
+    forest: Forest, ranges: Ranges, tally: Tally, share: int, tolerance: float, enough: float, lost: float
+) -> int:
     """Best-first over ranges of cells, the largest mass first.
 
     The mass of a range is the product of its cdf differences. A range in which every rival's smallest sum reaches ``win``
     is good, one in which some rival's largest hopeful sum is below ``lose`` is bad; any other is divided at the cut that
-    `_assess` chooses.
+    `_assess` chooses. It also stops where ``enough`` is good, or ``lost`` is bad, or (asked about that alone) can no longer be.
     """
     n_active, n_rivals = ranges.low.shape[1], forest.base.shape[0]
     low, high, counts, totals = ranges.low, ranges.high, tally.counts, tally.totals
     work = 0
     while counts[OPEN] > 0:
-        if 1.0 - totals[GOOD] - totals[BAD] - totals[DOUBT] <= tolerance:
+        if totals[LEFT_OPEN] <= tolerance or totals[GOOD] >= enough or totals[BAD] >= lost:
+            return DONE
+        if lost < BEYOND <= enough and totals[BAD] + totals[LEFT_OPEN] < lost:
             return DONE
         if work >= share:
             return PAUSED
         if counts[USED] + 1 > ranges.mass.shape[0]:
             return FULL
         s = _take(ranges, counts)
+        totals[LEFT_OPEN] -= ranges.mass[s]
         counts[RANGES] += 1
         work += _assess(forest, ranges, tally, s)
         column, cell = tally.split[0], tally.split[1]
@@ -208,11 +226,8 @@ def explore(forest: Forest, ranges: Ranges, tally: Tally, share: int, tolerance:
         low[new, column] = cell + 1
         for half in range(2):
             slot = s if half == 0 else new
-            product = 1.0
-            for i in range(n_active):
-                first = forest.start[i]
-                product *= forest.cdf[first + high[slot, i] + 1] - forest.cdf[first + low[slot, i]]
-            ranges.mass[slot] = product
-            if product > 0.0:
+            ranges.mass[slot] = _mass(forest, ranges, slot)
+            if ranges.mass[slot] > 0.0:
+                totals[LEFT_OPEN] += ranges.mass[slot]
                 _put(ranges, counts, slot)
     return DONE

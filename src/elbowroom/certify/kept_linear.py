@@ -29,6 +29,7 @@ from elbowroom.models.margins import Need, linear_margins
 from elbowroom.numerics import EPS, Floats, Ints
 
 HALF_GRIDS: Final = (2**12, 2**14, 2**16, 2**18)  # points on either side of 0, finer until the bounds are close
+DECIDING: Final = 2  # of them, where it is only asked whether a probability is reached
 FEW_COLUMNS: Final = 20  # this many are done regardless of time
 NO_CLIPPING: Final = 1e-13  # a column that is clipped with less than this probability counts as normal
 FINEST: Final = "the finest grid was used"
@@ -51,14 +52,23 @@ class Bounds:
         return Bounds(max(self.lower, lower), min(self.upper, upper), False, False, why)
 
 
-def kept_linear(model: LinearModel, target: int, need: Need, slip: Slip, tolerance: float, deadline: float) -> Bounds:
-    """Bounds for all rivals together; finer grids until they are within the tolerance, or the deadline passes."""
+def kept_linear(
+    model: LinearModel,
+    target: int,
+    need: Need,
+    slip: Slip,
+    tolerance: float,
+    deadline: float,
+    wanted: float | None = None,
+) -> Bounds:
+    """Bounds for all rivals together; finer grids until they are within the tolerance, or decide whether a ``wanted``
+    probability is reached, or the deadline passes."""
     margins = linear_margins(model, target, need)
     affine = margins.affine
     doubt = affine.error(np.abs(slip.center) + REACH * slip.sigma) + margins.slack
     rows = AffineRows(affine.weight, affine.bias, doubt)
     bounds = Bounds(0.0, 1.0, False, False)
-    for half_grid in HALF_GRIDS:
+    for half_grid in HALF_GRIDS[: None if wanted is None else DECIDING]:
         single = [
             _one_rival(rows.weight[r], float(rows.bias[r]), float(doubt[r]), slip, half_grid, deadline)
             for r in range(doubt.size)
@@ -68,6 +78,8 @@ def kept_linear(model: LinearModel, target: int, need: Need, slip: Slip, toleran
             return finer
         bounds = bounds.within(finer.lower, finer.upper, FINEST)
         if bounds.upper - bounds.lower <= tolerance:
+            return bounds
+        if wanted is not None and (bounds.lower >= wanted or bounds.upper < wanted):
             return bounds
         if time.perf_counter() > deadline:
             return replace(bounds, why="time ran out")
@@ -95,40 +107,73 @@ def _close(single: list[Bounds], allowed: float) -> tuple[Ints, float]:
     return np.sort(order[few:]), float(total[few - 1]) if few else 0.0
 
 
-def _one_rival(weight: Floats, bias: float, doubt: float, slip: Slip, half_grid: int, deadline: float) -> Bounds:
-    """P(margin > 0), where margins within ``doubt`` of 0 may go either way."""
+@dataclass(frozen=True, eq=False)
+class RivalLaw:
+    """How a margin with a known mean is distributed: mean + tau Z + a term on a grid, known up to rounding down and up."""
+
+    tau: float
+    places: Floats  # of the grid; a single 0 where nothing is on it
+    low: Floats  # masses of the term rounded down
+    high: Floats  # and up
+    error: float
+    blur: float  # rounding of the sum of the normal columns
+    exact: bool
+
+    def lower(self, mean: float) -> float:
+        """P(margin > 0) is at least this."""
+        return self._kept(self.low, mean - self.blur) - self.error
+
+    def upper(self, mean: float) -> float:
+        """And at most this; what left the grid counts for it."""
+        return self._kept(self.high, mean + self.blur) + (1.0 - float(self.high.sum())) + self.error
+
+    def _kept(self, masses: Floats, mean: float) -> float:
+        """P(mean + tau Z + the term > 0); beyond what Phi can tell from 0 and 1 only sums are needed."""
+        if self.tau == 0.0:
+            return float(masses[np.searchsorted(self.places, -mean, side="right") :].sum())
+        first, last = np.searchsorted(self.places, (-mean - 9.0 * self.tau, -mean + 9.0 * self.tau))
+        near = masses[first:last] * _each_at_least(self.places[first:last] + mean, self.tau)
+        return float(near.sum()) + float(masses[last:].sum())
+
+
+def rival_law(
+    weight: Floats, slip: Slip, half_grid: int, deadline: float, no_clipping: float = NO_CLIPPING
+) -> RivalLaw | None:
+    """The law of the margin of one rival around a centre; None: out of time."""
     used = [int(f) for f in slip.columns if weight[f] != 0.0]
     normal, other, error = [], [], PHI_ERROR
     for f in used:
         clipped = slip.below(f, np.array([slip.lower[f]]))[0] if np.isfinite(slip.lower[f]) else 0.0
         if np.isfinite(slip.upper[f]):
             clipped += 1.0 - special.ndtr((slip.upper[f] - slip.center[f]) / slip.sigma[f])
-        if slip.whole[f] or clipped > NO_CLIPPING:
+        if slip.whole[f] or clipped > no_clipping:
             other.append(f)
         else:
             normal.append(f)
             error += clipped + PHI_ERROR
     tau = float(np.linalg.norm(weight[normal] * slip.sigma[normal])) if normal else 0.0
-    mean = float(weight @ slip.center) + bias
-    doubt += 4.0 * EPS * (weight.size + 2) * (float(np.abs(weight) @ np.abs(slip.center)) + abs(bias))
-    doubt += 8.0 * EPS * (weight.size + 2) * tau * REACH
+    blur = 8.0 * EPS * (weight.size + 2) * tau * REACH
     if not other:
-        return Bounds(_at_least(mean - doubt, tau) - error, _at_least(mean + doubt, tau) + error, True, True)
+        return RivalLaw(tau, np.zeros(1), np.ones(1), np.ones(1), error, blur, True)
     spread = [float(abs(weight[f]) * slip.sigma[f]) for f in other]
     step = (6.0 * sum(spread) + max(spread)) / half_grid
     laws = _grid_laws(weight, other, slip, step, half_grid, deadline)
     if laws is None:
-        return Bounds(0.0, 1.0, False, False)
+        return None
     low, high = laws
     places = np.asarray((np.arange(low.size) - low.size // 2) * step, dtype=np.float64)
-    error += len(other) * (4 * half_grid * PHI_ERROR) + low.size * EPS * 64 * len(other)
-    kept_low = float(low @ _each_at_least(places + (mean - doubt), tau))
-    kept_high = float(high @ _each_at_least(places + (mean + doubt), tau))
-    return Bounds(kept_low - error, kept_high + (1.0 - float(high.sum())) + error, False, False)
+    error += PHI_ERROR + len(other) * (4 * half_grid * PHI_ERROR) + low.size * EPS * 64 * len(other)
+    return RivalLaw(tau, places, low, high, error, blur, False)
 
 
-def _at_least(mean: float, tau: float) -> float:
-    return float(_each_at_least(np.array([mean]), tau)[0])
+def _one_rival(weight: Floats, bias: float, doubt: float, slip: Slip, half_grid: int, deadline: float) -> Bounds:
+    """P(margin > 0), where margins within ``doubt`` of 0 may go either way."""
+    law = rival_law(weight, slip, half_grid, deadline)
+    if law is None:
+        return Bounds(0.0, 1.0, False, False)
+    mean = float(weight @ slip.center) + bias
+    doubt += 4.0 * EPS * (weight.size + 2) * (float(np.abs(weight) @ np.abs(slip.center)) + abs(bias))
+    return Bounds(law.lower(mean - doubt), law.upper(mean + doubt), law.exact, law.exact)
 
 
 def _each_at_least(mean: Floats, tau: float) -> Floats:

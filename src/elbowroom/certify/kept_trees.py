@@ -6,12 +6,18 @@ what is proven kept; where some rival wins everywhere, to what is proven lost; t
 the mass proven kept and one minus the mass proven lost, at every moment. With one tree the ranges end at its leaves; with
 few cells everything is decided and the sum is exact.
 
+**A box of centres.** The chance of an interval is a quasiconcave function of the centre (of a window that slides over a
+unimodal law), also where values are clipped or whole: over all centres between two it is smallest at one of them. So with
+two opposite corners of the box, ``slip`` and ``far``, and the smaller chance in every column, the mass proven lost is lost
+by every centre of the box.
+
 What is kept reaches the strict margins, what is lost misses the hopeful ones (see `models.rounding`), so that nothing is
 counted on either side that the model's own arithmetic might decide otherwise.
 """
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass
 
@@ -19,11 +25,13 @@ import numpy as np
 
 from elbowroom.certify.kept_kernels import (
     BAD,
+    BEYOND,
     DONE,
     FULL,
     GOOD,
     LEAF,
     LEFT,
+    LEFT_OPEN,
     OPEN,
     RANGES,
     RIGHT,
@@ -36,13 +44,14 @@ from elbowroom.certify.kept_kernels import (
 from elbowroom.certify.slips import Slip
 from elbowroom.kernels.warm import without_collection
 from elbowroom.models import TreeEnsemble
-from elbowroom.models.margins import Need, tree_margins
+from elbowroom.models.margins import Need, TreeMargins, tree_margins
 from elbowroom.models.tiny import two_stumps
 from elbowroom.numerics import EPS, Floats, Ints
 
 SHARE = 2_000_000  # tree nodes between two looks at the clock
 POOL_BYTES = 512 * 2**20
 _FIRST_RANGES = 1024
+CAUTION = 1e-10  # an early stop outweighs the rounding of sums of a hundred thousand masses
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,21 +67,45 @@ class Masses:
     why: str
 
 
-def kept_trees(model: TreeEnsemble, target: int, need: Need, slip: Slip, tolerance: float, seconds: float) -> Masses:
-    """Masses proven kept and lost, until less than ``tolerance`` is open or time runs out."""
+@dataclass(frozen=True)
+class Stop:
+    """When to stop early: when ``enough`` is proven kept, or ``lost`` is proven lost, or after so many ``shares`` of work."""
+
+    enough: float = BEYOND
+    lost: float = BEYOND
+    shares: float = math.inf
+
+
+def kept_trees(
+    model: TreeEnsemble,
+    target: int,
+    need: Need,
+    slip: Slip,
+    tolerance: float,
+    seconds: float,
+    far: Slip | None = None,
+    stop: Stop = Stop(),
+    margins: TreeMargins | None = None,
+) -> Masses:
+    """Masses proven kept and lost, until less than ``tolerance`` is open or time runs out; with ``far``, of all centres
+    between the two, which have the same categories. ``margins`` are those of all nodes, where they are known already."""
     deadline = time.perf_counter() + seconds
-    columns = [int(f) for f in slip.columns if model.cuts[int(f)].size]
+    slips = (slip,) if far is None else (slip, far)
+    varies = (slip.sigma > 0.0) & (slip.lower < slip.upper) | (slip.center != slips[-1].center)
+    columns = [int(f) for f in np.flatnonzero(varies) if model.cuts[int(f)].size]
     cuts = [np.unique(np.floor(model.cuts[f])) + 0.0 if slip.whole[f] else model.cuts[f] for f in columns]
     start = np.cumsum([0, *(c.size + 2 for c in cuts)], dtype=np.int64)
-    cdf = np.concatenate([np.zeros(0), *(_steps(slip.below(f, c)) for f, c in zip(columns, cuts, strict=True))])
-    error = sum((c.size + 1) * 2.0 * slip.error(f, c) for f, c in zip(columns, cuts, strict=True))
+    pairs = list(zip(columns, cuts, strict=True))
+    laws = [np.concatenate([np.zeros(0), *(_steps(each.below(f, c)) for f, c in pairs)]) for each in slips]
+    error = sum((c.size + 1) * 2.0 * max(each.error(f, c) for each in slips) for f, c in pairs)
     kind, cell = _nodes(model, slip, columns, cuts)
-    margins = tree_margins(model, target, need, of=model.value)
+    margins = margins or tree_margins(model, target, need, of=model.value)
     hopeful = margins.hopeful or margins
     n_active, n_rivals = len(columns), margins.base.size
     forest = Forest(
         roots=model.roots, kind=kind, cell=cell, left=model.left, right=model.right, value=margins.value,
-        hopeful=hopeful.value, base=margins.base, win=margins.slack, lose=hopeful.slack, start=start, cdf=cdf,
+        hopeful=hopeful.value, base=margins.base, win=margins.slack, lose=hopeful.slack, start=start, cdf=laws[0],
+        far=laws[-1],
     )  # fmt: skip
     ranges = Ranges(
         low=np.zeros((_FIRST_RANGES, n_active), np.int64),
@@ -84,8 +117,8 @@ def kept_trees(model: TreeEnsemble, target: int, need: Need, slip: Slip, toleran
     ranges.mass[0] = 1.0
     tally = Tally(
         counts=np.zeros(3, np.int64),
-        totals=np.zeros(3),
-        score=np.zeros(cdf.size),
+        totals=np.zeros(4),
+        score=np.zeros(laws[0].size),
         stack=np.zeros(model.feature.size + model.n_trees + 2, np.int64),
         least=np.zeros(2 * n_rivals),
         most=np.zeros(2 * n_rivals),
@@ -93,13 +126,18 @@ def kept_trees(model: TreeEnsemble, target: int, need: Need, slip: Slip, toleran
     )
     counts, totals = tally.counts, tally.totals
     loading = time.perf_counter()
-    explore(forest, ranges, tally, SHARE, tolerance)  # finds nothing open: it only loads compiled code,
+    ends = stop.enough + error + CAUTION, stop.lost + error + CAUTION
+    explore(forest, ranges, tally, SHARE, tolerance, *ends)  # finds nothing open: it only loads compiled code,
     deadline += time.perf_counter() - loading  # whose time does not count
     counts[OPEN] = counts[USED] = 1
+    totals[LEFT_OPEN], looked = 1.0, 0
     while True:
-        state = explore(forest, ranges, tally, SHARE, tolerance)
+        state, looked = explore(forest, ranges, tally, SHARE, tolerance, *ends), looked + 1
         if state == DONE:
             why = "the other slips lead to scores within rounding of a tie"
+            break
+        if looked >= stop.shares:
+            why = "the work that was allowed is done"
             break
         if time.perf_counter() > deadline:
             why = "time ran out"

@@ -53,6 +53,8 @@ class Slip:
         edge = np.asarray(values, dtype=np.float64)
         if self.whole[f]:
             edge = np.floor(edge)
+        if sigma <= 0.0 or not self.lower[f] < self.upper[f]:
+            return (c <= edge).astype(np.float64)  # it stays where it is
         inside = np.where(self.whole[f] & (edge >= c), edge + 1.0, edge)
         with np.errstate(over="ignore"):
             chance = special.ndtr((inside - c) / sigma)
@@ -61,6 +63,8 @@ class Slip:
     def error(self, f: int, values: Floats) -> float:
         """How far any value of `below` may be off. Beyond `REACH` standard deviations Phi is 0 or 1 all around."""
         center, sigma = abs(float(self.center[f])), float(self.sigma[f])
+        if sigma <= 0.0:
+            return 0.0
         largest = float(np.abs(values[np.isfinite(values)]).max(initial=0.0))
         size = max(center, sigma, min(largest, center + REACH * sigma))
         return PHI_ERROR + DENSITY * PLACES * EPS * size / sigma

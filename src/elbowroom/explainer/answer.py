@@ -51,7 +51,9 @@ def answer(
             origin=origin,
             missing=problem.missing,
             labels=problem.labels,
-            rounding=rounded_certificate(problem, referee.certificate.body),
+            rounding=None if problem.keeps is not None else rounded_certificate(problem, referee.certificate.body),
+            keeps=problem.keeps,
+            kept=referee.final(),
             _widen=widen,
             _plane=partial(outcome_plane, problem.model),
         )
@@ -74,6 +76,7 @@ def answer(
         origin=origin,
         missing=problem.missing,
         labels=problem.labels,
+        keeps=problem.keeps,
         _why_not=why_not,
     )
 

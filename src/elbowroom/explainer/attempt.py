@@ -13,7 +13,7 @@ from elbowroom.errors import ElbowroomError
 from elbowroom.models import LinearModel, ReluNetwork
 from elbowroom.numerics import Floats
 from elbowroom.problem import RecourseProblem
-from elbowroom.result import Certificate, Counterexample, Inadmissible, Undecided, Verdict
+from elbowroom.result import Certificate, Counterexample, Inadmissible, KeptProbability, Undecided, Verdict
 from elbowroom.result.status import NEAR_TIE
 from elbowroom.search.contract import Clock, Ending, Engine
 from elbowroom.search.frontier import INTERRUPTED, Known
@@ -37,6 +37,10 @@ class CertifyingReferee:
     def center(self) -> Floats | None:
         return None if self.certificate is None else self.certificate.body.center
 
+    def final(self) -> KeptProbability | None:
+        """What is proven of the best one's slips, where something was promised."""
+        return None
+
     def __call__(self, center: Floats, looks: float = math.inf, /) -> Verdict:
         """Judge a candidate within a number of looks; the best accepted one is the answer."""
         center = np.asarray(center, dtype=np.float64) + 0.0
@@ -57,6 +61,15 @@ class CertifyingReferee:
         return CertifyingReferee(problem, Clock(max(self.clock.remaining, 0.0)))
 
 
+def referee_of(problem: RecourseProblem, clock: Clock) -> CertifyingReferee:
+    """Who judges candidates for a question: the room alone, or a promise as well."""
+    if problem.keeps is None:
+        return CertifyingReferee(problem, clock)
+    from elbowroom.explainer.keeping import KeepingReferee
+
+    return KeepingReferee(problem, clock)
+
+
 @dataclass
 class Attempt:
     """One question, one engine: what is known without a search, what other radii know, and the search itself."""
@@ -66,7 +79,7 @@ class Attempt:
     engine: Engine
 
     def __post_init__(self) -> None:
-        self.referee = CertifyingReferee(self.problem, self.clock)
+        self.referee = referee_of(self.problem, self.clock)
         self.near_tie = ""  # why the row itself could be neither accepted nor refused, if a tie is the reason
 
     def run(self, seed: int, known: Known | None = None) -> Ending:

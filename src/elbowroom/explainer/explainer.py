@@ -28,8 +28,9 @@ from elbowroom.explainer.together import opened_together, several, versions_of_e
 from elbowroom.explainer.why_not import WhyNone
 from elbowroom.models import Model, members_of
 from elbowroom.numerics import TOLERANCES, Floats
-from elbowroom.problem import Box, Distance, RecourseProblem, Room, Rule, Space
+from elbowroom.problem import Box, Distance, Probability, RecourseProblem, Room, Rule, Space
 from elbowroom.problem.class_names import ClassNames
+from elbowroom.problem.keeping import parse_keeps
 from elbowroom.problem.parsing import check_run, parse_enum, parse_threads, seconds_of
 from elbowroom.problem.shapes import Shape
 from elbowroom.result import (
@@ -206,6 +207,7 @@ class Explainer(Many, Judging, Several, WhyNone, Proving, Grouping):
         prefer_few: float | None = None,
         proof: bool = False,
         n_jobs: int = 1,
+        keeps: Probability | None = None,
     ) -> Region | NoRegion:
         """The closest centre whose whole room has the wanted class. Numbers that the row lacks stay missing or, where the space
         says that they may be filled, are filled in.
@@ -226,6 +228,8 @@ class Explainer(Many, Judging, Several, WhyNone, Proving, Grouping):
                 again.
             n_jobs: Threads for the proof on large ensembles of trees; their number changes neither the answer nor the bound of a
                 search that ends by itself. Other searches use one.
+            keeps: ``Probability(0.95, sigma=0.05)``: of the centres whose room has the class, the closest whose Gaussian slips
+                keep it with that probability; ``region.kept`` holds the proven bounds. ``room=Box(0)`` asks for that alone.
 
         Returns:
             A certified `Region`, or a `NoRegion` that says what is proven: ``bool(answer)`` tells them apart.
@@ -242,13 +246,17 @@ class Explainer(Many, Judging, Several, WhyNone, Proving, Grouping):
                 return self.explain(
                     row, room, target, distance, rules, time_limit, method, seed, shown, prefer_few=prefer_few, proof=proof,
                     n_jobs=n_jobs,
+                    keeps=keeps,
                 )  # fmt: skip
+        promise = parse_keeps(keeps)
+        if promise is not None and (proof or prefer_few is not None):
+            raise InputError("keeps= is a question of its own; leave proof and prefer_few out")
         if proof and prefer_few is not None:
             raise InputError("proof=True proves the closest answer; leave prefer_few out")
         check_run(seed, on_progress)
         threads = parse_threads(n_jobs)
         values = self._space.row(row, allow_missing=True)
-        names = fillable(self._space, values, rules, room) if prefer_few is None else ()
+        names = fillable(self._space, values, rules, room) if prefer_few is None and promise is None else ()
         if proof:
             diary: list[object] = []
             asked = row, room, target, distance, rules, time_limit, method, seed, on_progress
@@ -257,7 +265,7 @@ class Explainer(Many, Judging, Several, WhyNone, Proving, Grouping):
         if not names or len(self.model.info.classes) == 1:
             share = None if prefer_few is None else parse_share(prefer_few)
             return self._explain(
-                row, room, target, distance, rules, time_limit, method, seed, on_progress, share, n_jobs=threads
+                row, room, target, distance, rules, time_limit, method, seed, on_progress, share, n_jobs=threads, promise=promise
             )  # fmt: skip
         kept = self._for_row(row)._ask(row, room, target, distance, rules)
         share, told = seconds_of(time_limit) / len(choices(names)), on_progress and without_bound(on_progress)
@@ -282,16 +290,18 @@ class Explainer(Many, Judging, Several, WhyNone, Proving, Grouping):
         share: float | None = None,
         diary: list[object] | None = None,
         n_jobs: int = 1,
+        promise: Probability | None = None,
     ) -> Region | NoRegion:
         able = self._for_row(row)
         if able is not self:
             return able._explain(
-                row, room, target, distance, rules, time_limit, method, seed, on_progress, share, diary, n_jobs
+                row, room, target, distance, rules, time_limit, method, seed, on_progress, share, diary, n_jobs, promise
             )  # fmt: skip
         seconds, chosen = seconds_of(time_limit), parse_enum(Method, method, "method")
         if len(self.model.info.classes) == 1 and target is None:
             return single_class(self._opened, row, room, distance, self._origin(seed, seconds), self.why_not)
         problem = self._ask(row, room, target, distance, rules)
+        problem = problem if promise is None else replace(problem, keeps=promise)
         engine = self._ready(chosen, problem)
         clock, origin = Clock(seconds, on_progress, n_jobs=n_jobs), self._origin(seed, seconds)
         clock.diary = diary
@@ -326,6 +336,12 @@ class Explainer(Many, Judging, Several, WhyNone, Proving, Grouping):
         """The engine, if it takes the question; compiled code is loaded (once after installation: made) before a clock
         starts."""
         engine = within_hulls(self._engine(method), problem)
+        if problem.keeps is not None:
+            from elbowroom.certify.kept import prepare_promise
+            from elbowroom.search.keeping import KeepingEngine
+
+            prepare_promise(problem)
+            engine = KeepingEngine(engine)
         refusal = engine.refuses(problem)
         if refusal is not None:
             raise InputError(refusal)

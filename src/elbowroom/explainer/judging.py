@@ -6,8 +6,6 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from elbowroom.certify.judge import certify, certify_answer, certify_with
 from elbowroom.errors import InputError
 from elbowroom.explainer.asking import further_of, outside, question_about
@@ -173,8 +171,7 @@ class Judging:
             >>> 0.95 < kept.inside <= kept.lower <= kept.upper <= 1
             True
         """
-        from elbowroom.certify.kept import kept_probability
-        from elbowroom.certify.slips import Slip
+        from elbowroom.certify.kept import kept_probability, slip_of
 
         seconds, width = seconds_of(time_limit), parse_tolerance(tolerance)
         able = self._for_row(center, "center")
@@ -196,8 +193,7 @@ class Judging:
         )
         if error := outside(point, problem):
             raise error
-        slip = Slip(point, np.where(problem.immutable, 0.0, spread), problem.lower, problem.upper, space.whole_room)
-        return kept_probability(self.model, problem.target, slip, room, width, seconds)
+        return kept_probability(self.model, problem.target, slip_of(problem, point, spread), room, width, seconds)
 
     # ---- the widest intervals around a centre ------------------------------------------------------------------------
     def widen(self, region: Region, *, order: Sequence[str] | None = None, time_limit: float = 60.0) -> Widening:

@@ -46,6 +46,8 @@ class WhyNone:
             ['salary lies between 0 and 2,500']
         """
         seconds, chosen = seconds_of(time_limit), parse_enum(Method, method, "method")
+        if isinstance(none, NoRegion) and none.keeps is not None:
+            raise InputError("why_not is about rooms; ask without keeps= to learn what rules a room out")
         able = self.for_missing(none.missing) if isinstance(none, NoRegion) else self
         return why_none_exists(able, none, chosen, able._origin(0, seconds))
 

@@ -13,6 +13,7 @@ from elbowroom.explainer import Explainer
 from elbowroom.kernels.kernel import PLAIN
 from elbowroom.models import LinearModel, TreeEnsemble
 from elbowroom.present.account import account_of
+from elbowroom.present.checking_kept import kept_again
 from elbowroom.present.checking_model import (
     derived,
     is_asked,
@@ -109,6 +110,7 @@ def check_answer(
         findings.append(Finding(True, f"proven again from the trees in the file: {which}"))
     findings += [*_certificate(answer, explainer, verdict, is_it, time_limit)]
     findings += _sample(answer, explainer)
+    findings += kept_again(answer, explainer, time_limit)
     if answer.rounded is not None:
         again, verdict = _rounded(answer.rounded, explainer, is_it, time_limit, verdict)
         findings += again

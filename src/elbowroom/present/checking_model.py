@@ -101,7 +101,7 @@ def _about_the_row(answer: Region | NoRegion, explainer: Explainer) -> tuple[Exp
 
 def question_of(answer: Region | NoRegion, explainer: Explainer) -> RecourseProblem:
     """The question that the file says was asked."""
-    return RecourseProblem.ask(
+    asked = RecourseProblem.ask(
         explainer.model,
         explainer.space,
         answer.inner_row,
@@ -111,6 +111,7 @@ def question_of(answer: Region | NoRegion, explainer: Explainer) -> RecourseProb
         answer.rules,
         allow_missing=bool(answer.missing),
     )
+    return replace(asked, keeps=answer.keeps)
 
 
 def same_leaves(answer: Region | NoRegion, explainer: Explainer) -> list[Finding]:

@@ -52,11 +52,11 @@ def _claim(answer: NoRegion, explainer: Explainer, time_limit: float) -> Finding
         return Finding(True, f"the limits leave nothing: {problem.trouble}")
     trouble = problem.why_inadmissible(problem.factual)
     verdict = None
-    if trouble is None and answer.lower_bound > 0.0:
+    if trouble is None and answer.lower_bound > 0.0 and answer.keeps is None:
         verdict = certify_answer(problem, problem.body(problem.factual), time_limit)
         if isinstance(verdict, Certificate):
             return Finding(False, "refuted: the row itself, with its room, is such a region, at distance 0")
-    fixed = bool((problem.lower == problem.upper).all()) and not isinstance(verdict, Undecided)
+    fixed = bool((problem.lower == problem.upper).all()) and not isinstance(verdict, Undecided) and answer.keeps is None
     if fixed and answer.status is Status.NONE_EXISTS:
         return Finding(True, "nothing may move, and the row itself is not such a region")
     return not_checked(f"the claim itself: {no_region_sentence(answer)}", *FIELDS)

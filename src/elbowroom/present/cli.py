@@ -34,6 +34,7 @@ from elbowroom.present.options import (
     Immutable,
     Increasing,
     Integer,
+    Keeps,
     Labels,
     LargeTable,
     LeastValue,
@@ -60,6 +61,7 @@ from elbowroom.present.options import (
     ScaleName,
     Seed,
     SeveralRows,
+    Sigma,
     SignKey,
     SpaceFile,
     TimeLimit,
@@ -138,6 +140,8 @@ def explain(
     one_hot: OneHot = None,
     at_most: MostChanges = None,
     prefer_few: PreferFew = None,
+    keeps: Keeps = None,
+    sigma: Sigma = None,
     widen: Widen = False,
     scale: Scale = ScaleName.USUAL,
     rule: RuleTexts = None,
@@ -165,8 +169,7 @@ def explain(
 ) -> None:
     """The closest region in which the model predicts another class, or wanted values; for several rows with --rows."""
     as_json = as_json or flat
-    alone = widen or prefer_few is not None or proof is not None or flat or bool(case or purpose or sign or also)
-    cli_batch.check_rows(row, rows, single=alone)
+    cli_batch.check_rows(row, rows, widen or flat, prefer_few, keeps, sigma, proof, case, purpose, sign, *(also or ()))
     if row is None:
         return cli_batch.batch(
             model, data, rows or "", target, probability, value_at_least, value_at_most, radius, room, categories, on, distance, immutable,
@@ -180,9 +183,7 @@ def explain(
     from elbowroom.present.progress import SearchProgress
     from elbowroom.present.terminal import deliver
 
-    if widen and room is not RoomName.BOX:
-        raise InputError(f"--widen grows the sides of a box; use --room box instead of --room {room.value}")
-    space_room = questions.parse_room(room.value, radius or ["0.05"], on.value)
+    space_room = questions.parse_room(room.value, radius or ["0.05"], on.value, widen)
     question = questions.read_question(
         model, data, row, labels=label, trust_pickle=trust_pickle, large_table=large_table, reference=reference, space_file=space, also=also,
         immutable=immutable, increasing=increasing, decreasing=decreasing, integer=integer, one_hot=one_hot, scale=scale.value, bounds=bounds.value,
@@ -191,7 +192,7 @@ def explain(
     question.writable(output is not None or as_json)
     with SearchProgress(time_limit, screen.stderr(), enabled=not (quiet or as_json)) as progress:
         answer = question.explainer.explain(
-            question.row, room=with_categories(space_room, categories or [], question.explainer.space), target=wanted, distance=distance.value, rules=questions.parse_rules(at_most, rule, question.explainer.space), time_limit=time_limit, method=method, seed=seed, on_progress=progress, prefer_few=prefer_few, proof=proof is not None,
+            question.row, room=with_categories(space_room, categories or [], question.explainer.space), target=wanted, distance=distance.value, rules=questions.parse_rules(at_most, rule, question.explainer.space), time_limit=time_limit, method=method, seed=seed, on_progress=progress, prefer_few=prefer_few, proof=proof is not None, keeps=questions.parse_promise(keeps, sigma),
         )  # fmt: skip
     filed = attesting.attested(question.of_file(answer), case, purpose, model.name, signed=sign is not None)
     deliver(question.explainer, filed, files, time_limit, widen=widen, as_json=as_json, flat=flat, quiet=quiet, with_why=why_not, model=model.name, signer=signer)  # fmt: skip

@@ -248,11 +248,12 @@ def ending(found: BatchResult) -> Exit:
     return Exit.REGION if found.is_complete else Exit.UNKNOWN
 
 
-def check_rows(row: int | None, rows: str | None, single: bool) -> None:
-    """``explain`` takes one row or several; ``single``: with options that only one can have."""
+def check_rows(row: int | None, rows: str | None, single: bool, *more: object) -> None:
+    """``explain`` takes one row or several; ``single``, or ``more`` that were given: options that only one can have."""
+    single = single or any(given not in (None, "") for given in more)
     if (rows is None) == (row is None) or (row is None and single):
         raise InputError(
-            "give --row 17, or --rows 0:50; --also, --widen, --prefer-few, --proof and --flat are for a single row"
+            "give --row 17, or --rows 0:50; --also, --widen, --prefer-few, --keeps, --proof and --flat are for a single row"
         )
 
 

@@ -122,6 +122,14 @@ Categories = Annotated[
 ]
 WantedClass = Annotated[str | None, typer.Option(help="The wanted class; default: the other one of two.")]
 Probability = Annotated[float | None, typer.Option(help="At least this probability of the wanted class.")]
+Keeps = Annotated[
+    float | None,
+    typer.Option("--keeps", help="A slip of the answer keeps its class with at least this probability; with --sigma."),
+]
+Sigma = Annotated[
+    list[str] | None,
+    typer.Option("--sigma", help="Standard deviation of slips: 0.05 or 5% of each scale, or NAME=2000, repeated."),
+]
 LeastValue = Annotated[
     float | None, typer.Option("--value-at-least", help="Of a regressor: it should predict at least this.")
 ]

@@ -21,7 +21,7 @@ from elbowroom.present.rule_text import parse_rule
 from elbowroom.present.space_file import with_space_file
 from elbowroom.present.tables import load_table
 from elbowroom.present.text import outcome
-from elbowroom.problem import AtMost, Room, Rule, Shape, Space, Target
+from elbowroom.problem import AtMost, Probability, Room, Rule, Shape, Space, Target
 from elbowroom.problem.labels import Category
 from elbowroom.problem.learning import labels_of
 from elbowroom.problem.rooms import Box, room_of
@@ -186,8 +186,10 @@ def parse_group(text: str, frame: pd.DataFrame) -> tuple[str, tuple[str, ...]]:
     return name, members
 
 
-def parse_room(shape: str, radii: Sequence[str], on: str = "all") -> Room:
-    """One plain number, or NAME=number for single features; boxes may have room on some features only."""
+def parse_room(shape: str, radii: Sequence[str], on: str = "all", widen: bool = False) -> Room:
+    """One plain number, or NAME=number for single features; boxes may have room on some features only, and be widened."""
+    if widen and Shape(shape) is not Shape.BOX:
+        raise InputError(f"--widen grows the sides of a box; use --room box instead of --room {shape}")
     kind = room_of(Shape(shape))
     radius = _radius(radii)
     if on == "all":
@@ -197,18 +199,27 @@ def parse_room(shape: str, radii: Sequence[str], on: str = "all") -> Room:
     return kind(radius, on=on)
 
 
-def _radius(radii: Sequence[str]) -> float | dict[str, float]:
+def parse_promise(keeps: float | None, sigma: Sequence[str] | None) -> Probability | None:
+    """--keeps 0.95 --sigma 0.05; both or neither."""
+    if keeps is None and sigma is None:
+        return None
+    if keeps is None or sigma is None:
+        raise InputError("--keeps and --sigma belong together: --keeps 0.95 --sigma 0.05")
+    return Probability(keeps, _radius(sigma, "--sigma"))
+
+
+def _radius(radii: Sequence[str], option: str = "--radius") -> float | dict[str, float]:
     if len(radii) == 1 and "=" not in radii[0]:
         share = radii[0].removesuffix("%")
-        return float(Decimal(repr(_number(share, "--radius"))) / (1 if share == radii[0] else 100))  # 5% is 0.05
+        return float(Decimal(repr(_number(share, option))) / (1 if share == radii[0] else 100))  # 5% is 0.05
     widths = {}
     for text in radii:
         name, equals, width = text.rpartition("=")
         if not equals:
-            raise InputError(f"--radius {text!r}: give one number, or NAME=NUMBER for each feature that gets room")
+            raise InputError(f"{option} {text!r}: give one number, or NAME=NUMBER for each feature")
         if name in widths:
-            raise InputError(f"--radius {name}: given twice; give each feature one radius")
-        widths[name] = _number(width, f"--radius {name}")
+            raise InputError(f"{option} {name}: given twice; give each feature one number")
+        widths[name] = _number(width, f"{option} {name}")
     return widths
 
 

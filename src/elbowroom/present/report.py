@@ -19,6 +19,7 @@ from elbowroom.present.text import (
     ROUNDING_GAP,
     certificate_line,
     joined,
+    kept_line,
     measured,
     no_region_sentence,
     range_heading,
@@ -211,6 +212,7 @@ def _closeness(account: Account) -> list[tuple[str, str]]:
         *([("Few changes", _upper(few_text(region.few)))] if region.few is not None else []),
         ("Room asked for", room_text(region.room)),
         ("Rules", rules_text(region)),
+        *([("Slips", _upper(kept_line(region).removeprefix("Slips: ")))] if region.keeps is not None else []),
         ("Model said", spoken(region.predicted, region.target, region.labels)),
         ("Model read", region.source or "unknown"),
         ("Search", f"{region.method}, {region.seconds:.2g} s"),
@@ -312,6 +314,7 @@ def no_region_page(
         ),
         ("Room", room_text(answer.room)),
         ("Rules", rules_text(answer)),
+        *([("Slips", _upper(answer.keeps.words))] if answer.keeps is not None else []),
         ("Distance", answer.metric.value),
         ("Proven lower bound", below(answer.lower_bound, 6)),
         (

@@ -15,6 +15,7 @@ from elbowroom.present.screen import Column, Screen, Styled, stderr, stdout
 from elbowroom.present.text import (
     attestation_line,
     certificate_line,
+    kept_line,
     measured,
     round_note,
     rounding_line,
@@ -51,6 +52,8 @@ def show_answer(screen: Screen, answer: Region | NoRegion, quiet: bool = False) 
     if account.is_round:
         screen.line(round_note(account))
     screen.line(status_line(answer))
+    if kept := kept_line(answer):
+        screen.line(kept)
     if answer.few is not None:
         screen.line(few_line(answer))
     if rounded := rounding_line(account):
@@ -65,6 +68,8 @@ def show_why_not(screen: Screen, answer: Region | NoRegion, time_limit: float) -
     """What rules an answer out, found in what is left of the time; None if nothing is ruled out."""
     if not isinstance(answer, NoRegion) or answer.status is not Status.NONE_EXISTS:
         return None
+    if answer.keeps is not None:
+        return None  # what rules a promise out is not known
     why = answer.why_not(time_limit=max(time_limit - answer.seconds, 0.0))
     screen.lines(str(why))
     return why

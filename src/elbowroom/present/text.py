@@ -42,7 +42,9 @@ def among(answer: Region | NoRegion) -> str:
     """What "no closer one exists" is limited to: regions that obey the rules, if these are known."""
     if not answer.rules_known:
         return " (under the rules of its question, which a file of schema 1 does not keep)"
-    return f" in which {rules_text(answer)}" if answer.rules else ""
+    obeyed = [rules_text(answer)] if answer.rules else []
+    obeyed += [] if answer.keeps is None else [message(answer.keeps.words)]
+    return f" in which {joined(obeyed)}" if obeyed else ""
 
 
 # ---- the lines on proof ---------------------------------------------------------------------------------------------
@@ -118,6 +120,14 @@ def attestation_line(answer: Region | NoRegion) -> str:
     return f"Attested: {'; '.join(f'{name.lower()} {named(text)}' for name, text in answer.attestation.entries)}."
 
 
+def kept_line(region: Region) -> str:
+    """What is proven of slips, where something was promised; empty for other answers."""
+    if region.keeps is None or region.kept is None:
+        return ""
+    low, high = below(region.kept.lower, 6), about(region.kept.upper, 6)
+    return f"Slips: {message(region.keeps.words)}; proven: between {low} and {high}."
+
+
 def round_note(account: Account) -> str:
     if not account.is_round:
         return ""
@@ -185,8 +195,8 @@ def full_text(region: Region) -> str:
     if account.is_round:
         parts.append(round_note(account))
     few = few_line(region) if region.few is not None else ""
-    lines = [status_line(region), few, rounding_line(account), measured(account), certificate_line(region)]
-    lines.append(attestation_line(region))
+    lines = [status_line(region), kept_line(region), few, rounding_line(account), measured(account)]
+    lines += [certificate_line(region), attestation_line(region)]
     return "\n".join([*parts, *filter(None, lines)])
 
 
@@ -220,6 +230,7 @@ def no_region_sentence(answer: NoRegion) -> str:
     reason = message(answer.reason.rstrip("."))
     conditions = [] if answer.target.names_nothing else [promise(answer.target, answer.labels)]
     conditions += [message(rule.words) for rule in answer.rules]
+    conditions += [] if answer.keeps is None else [message(answer.keeps.words)]
     wanted = f" in which {joined(conditions)}" if conditions else ""
     if not answer.rules_known:
         wanted += among(answer)

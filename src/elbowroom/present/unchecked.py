@@ -38,6 +38,7 @@ QUESTION = (
         "rounded.target",
         "room",
         "rules",
+        "keeps",
         "distance_norm",
         "space.measure",
     ),

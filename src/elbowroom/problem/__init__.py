@@ -7,6 +7,7 @@ from elbowroom.problem.causes import Causal
 from elbowroom.problem.conditions import Conditions, Takes
 from elbowroom.problem.covariance import Covariance
 from elbowroom.problem.distances import Distance, Metric
+from elbowroom.problem.keeping import Probability
 from elbowroom.problem.kinds import Direction, Kind, Missing
 from elbowroom.problem.parts import Part, PartKind
 from elbowroom.problem.prices import Price
@@ -58,6 +59,7 @@ __all__ = [
     "PartKind",
     "Plausible",
     "Price",
+    "Probability",
     "RecourseProblem",
     "Room",
     "Rule",

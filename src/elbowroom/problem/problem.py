@@ -19,6 +19,7 @@ from elbowroom.problem.distances import Distance, Metric
 from elbowroom.problem.everywhere import Surroundings
 from elbowroom.problem.features import Group
 from elbowroom.problem.further import Further
+from elbowroom.problem.keeping import Probability
 from elbowroom.problem.kinds import Direction, Missing
 from elbowroom.problem.rooms import Room, Walls
 from elbowroom.problem.rules import Rule, check_rules, conditions_of, parse_rules
@@ -56,6 +57,7 @@ class RecourseProblem:
     rules: tuple[Rule, ...] = ()
     missing: tuple[str, ...] = ()  # columns of numbers that the row lacks: fixed, and 0 in ``factual``; the model knows
     labels: ClassNames = NO_NAMES  # what classes are called in the answer
+    keeps: Probability | None = None  # what a slip of the centre must keep, besides the room
     case: Case | None = None  # set by a search that divides the question; no user's question has one
 
     @classmethod
@@ -106,7 +108,7 @@ class RecourseProblem:
             raise InputError(f"{what} is not known together with causes; leave it out, or leave out the causes")
         if self.missing:
             self._check_missing()
-        _ = self.conditions, self.walls, self.target_index
+        _ = self.conditions, self.walls, self.target_index, self.spread
 
     def _check_missing(self) -> None:
         for name in self.missing:
@@ -140,6 +142,13 @@ class RecourseProblem:
     @cached_property
     def target_index(self) -> int:
         return self.target.index(self.model.info)
+
+    @cached_property
+    def spread(self) -> Floats:
+        """The standard deviation of the slip that ``keeps`` is about, per column in raw units."""
+        if self.keeps is None:
+            return np.zeros(len(self.space.names))
+        return self.keeps.spread(self.space, self.immutable)
 
     @cached_property
     def stated(self) -> Conditions:

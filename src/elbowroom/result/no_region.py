@@ -13,6 +13,7 @@ from elbowroom.errors import InputError
 from elbowroom.numerics import Floats
 from elbowroom.problem.class_names import NO_NAMES, ClassNames
 from elbowroom.problem.distances import Distance
+from elbowroom.problem.keeping import Probability
 from elbowroom.problem.rooms import Room
 from elbowroom.problem.rules import Rule
 from elbowroom.problem.space import Space
@@ -52,6 +53,7 @@ class NoRegion:
         origin: Seed, time limit and versions; None: read from a file that does not keep them.
         missing: Columns of numbers that the row lacks.
         labels: What classes are called.
+        keeps: What slips of the centre were asked to keep.
         proof: For strangers, where one was asked for.
         attestation: What whoever files it says about it; see `attested`.
 
@@ -82,6 +84,7 @@ class NoRegion:
     _why_not: Callable[..., WhyNot] | None = field(default=None)  # of the explainer it came from; not in the JSON
     proof: Proof | None = None  # where one was asked for; not in the JSON
     attestation: Attestation | None = None  # what whoever files it says about it; see `attested`
+    keeps: Probability | None = None  # what slips of the centre were asked to keep
 
     def __post_init__(self) -> None:
         if self.status not in (Status.NONE_EXISTS, Status.UNKNOWN):

@@ -109,9 +109,9 @@ def target_in(entry: Reader) -> Target:
 def room_out(room: Room) -> dict[str, Any]:
     for name, kind in ROOMS.items():
         if type(room) is kind:
-            fields = {"shape": name, "radius": _radius_out(room.radius)}
+            fields = {"shape": name, "radius": radius_out(room.radius)}
             if isinstance(room, Box):
-                fields |= {"low": _radius_out(room.low), "high": _radius_out(room.high)}
+                fields |= {"low": radius_out(room.low), "high": radius_out(room.high)}
                 fields |= {} if room.on is On.ALL else {"on": On.parse(room.on).value}
             return fields | {"categories": _freedom_out(room.categories)}
     raise InputError(f"a room of type {type(room).__name__} has no JSON form; the known ones are {list(ROOMS)}")
@@ -136,7 +136,7 @@ def _freedom_in(entry: Reader) -> Freedom | None:
     return free
 
 
-def _radius_out(radius: Radius | None) -> object:
+def radius_out(radius: Radius | None) -> object:
     if isinstance(radius, Mapping):
         return {name: number_out(width) for name, width in radius.items()}
     if isinstance(radius, (tuple, list, np.ndarray)):
@@ -151,16 +151,16 @@ def room_in(entry: Reader) -> Room:
         raise entry.at("shape").wrong(f"one of {list(ROOMS)}, not {name!r}")
     kind = ROOMS[name]
     if issubclass(kind, Box):
-        radius, low, high = (_radius_in(entry.at(key)) for key in ("radius", "low", "high"))
+        radius, low, high = (radius_in(entry.at(key)) for key in ("radius", "low", "high"))
         on = entry.at("on").choice(On) if "on" in entry.mapping() else On.ALL
         return kind(radius, low, high, free, on)
-    size = _radius_in(entry.at("radius"))
+    size = radius_in(entry.at("radius"))
     if size is None:
         raise entry.at("radius").wrong("a number, a list or a mapping")
     return kind(size, free)
 
 
-def _radius_in(entry: Reader) -> Radius | None:
+def radius_in(entry: Reader) -> Radius | None:
     if entry.value is None:
         return None
     if isinstance(entry.value, dict):

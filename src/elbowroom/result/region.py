@@ -23,6 +23,7 @@ from elbowroom.problem.body import Body
 from elbowroom.problem.causes import actions_of
 from elbowroom.problem.class_names import NO_NAMES, ClassNames
 from elbowroom.problem.distances import Distance, Metric
+from elbowroom.problem.keeping import Probability
 from elbowroom.problem.parsing import check_seed
 from elbowroom.problem.rooms import Room
 from elbowroom.problem.rules import Rule, conditions_of
@@ -32,6 +33,7 @@ from elbowroom.problem.target import Target
 from elbowroom.result.attestation import Attestation
 from elbowroom.result.certificate import Certificate
 from elbowroom.result.few import Few
+from elbowroom.result.kept import KeptProbability
 from elbowroom.result.origin import Day, Origin, is_closed
 from elbowroom.result.own_words import (
     changed_columns,
@@ -85,6 +87,8 @@ class Region:
         missing: Columns of numbers that the row lacks.
         filled: Columns that the row lacks and the region fills in.
         labels: What classes are called.
+        keeps: What slips of the centre were asked to keep.
+        kept: What is proven about that: two bounds.
         few: Where few changes were preferred: the closest answer of all.
         rounding: A certificate of the room around a centre with the decimals of the data, where needed.
         proof: For strangers, where one was asked for.
@@ -122,12 +126,16 @@ class Region:
     rounding: Certificate | None = None  # of the room around a centre with the decimals of the data, where needed
     proof: Proof | None = None  # where one was asked for; not in the JSON
     attestation: Attestation | None = None  # what whoever files it says about it; see `attested`
+    keeps: Probability | None = None  # what slips of the centre were asked to keep
+    kept: KeptProbability | None = None  # and what is proven about that
 
     def __post_init__(self) -> None:
         if not isinstance(self.certificate, Certificate):
             raise TypeError("a Region needs a Certificate of the judge")
         if self.status not in (Status.OPTIMAL, Status.CERTIFIED):
             raise ValueError(f"a Region cannot have status {self.status.name}")
+        if self.keeps is not None and (self.kept is None or self.kept.lower < self.keeps.probability):
+            raise ValueError("a Region with a promise needs a proof that it is kept")
         claimed = conditions_of(self.rules, self.space, self.factual_values).further
         if any(each.key not in self.certificate.further for each in claimed):
             raise ValueError("a Region whose rules ask for further margins needs a Certificate that lists them")

@@ -37,6 +37,7 @@ from elbowroom.problem.space import Space
 from elbowroom.result.attestation import attestation_in, attestation_out
 from elbowroom.result.certificate import Certificate
 from elbowroom.result.few import few_in, few_out
+from elbowroom.result.kept_json import keeps_in, kept_in, promise_out
 from elbowroom.result.no_region import NoRegion
 from elbowroom.result.origin import Origin, check_bounds, check_no_bounds, origin_in, origin_out
 from elbowroom.result.question_json import (
@@ -90,6 +91,7 @@ def write_answer(answer: Region | NoRegion, timings: bool = True, *, compact: bo
         **({} if answer.attestation is None else {"attestation": attestation_out(answer.attestation)}),
         "trace": trace_out(answer.trace) if timings else [],
     }
+    document |= promise_out(answer.keeps, answer.kept if isinstance(answer, Region) else None)
     if isinstance(answer, Region):
         document |= {
             "distance": number_out(answer.distance),
@@ -239,6 +241,8 @@ def _region_in(top: Reader, where: str) -> Region:
         few=few_in(top.at("few"), distance) if "few" in top.mapping() else None,
         rounding=rounding,
         attestation=attestation_in(top),
+        keeps=(keeps := keeps_in(top)),
+        kept=kept_in(top, keeps),
     )
 
 
@@ -268,6 +272,7 @@ def _no_region_in(top: Reader) -> NoRegion:
         missing=_missing_in(top, space, factual),
         labels=names_in(top),
         attestation=attestation_in(top),
+        keeps=keeps_in(top),
     )
 
 
