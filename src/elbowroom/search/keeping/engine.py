@@ -212,7 +212,10 @@ class _Search:
         center = np.where(whole, np.round(center), center)
         if not self.problem.measure(center) < self.referee.distance:
             return False
-        return isinstance(self.referee(center), Certificate)
+        first, accepted = self.referee.center is None, isinstance(self.referee(center), Certificate)
+        if first and accepted and not isinstance(self.problem.model, LinearModel):
+            closer(self.problem, self.referee, self.clock.part(START_SHARE))
+        return accepted
 
 
 def _same(one: Part, other: Part) -> bool:

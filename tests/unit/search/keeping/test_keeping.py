@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -29,7 +30,12 @@ from elbowroom import (
 )
 from elbowroom.certify.kept import kept_probability
 from elbowroom.certify.kept_needs import Needs
+from elbowroom.explainer.keeping import KeepingReferee
 from elbowroom.models import TreeEnsemble
+from elbowroom.problem import RecourseProblem
+from elbowroom.search.contract import Clock
+from elbowroom.search.engines import engine_for
+from elbowroom.search.keeping.engine import _Search
 from tests.support.hostile import attack
 from tests.support.small_questions import random_question
 
@@ -233,3 +239,17 @@ def test_what_is_refused() -> None:
             Probability(wrong, sigma=0.1)
     with pytest.raises(UnsupportedModel, match="trees and linear"):
         Explainer(MLPClassifier((3,), max_iter=5).fit(X, y)).explain(row, keeps=promise)
+
+
+def test_a_first_answer_far_away_is_pulled_back() -> None:
+    """Where nothing limits the centres, the first box in which an answer is found may be a million scales wide."""
+    X, y = data(1, 3)
+    model = DecisionTreeClassifier(max_depth=3, random_state=0).fit(X, y)
+    explainer = Explainer(model)
+    row = X.iloc[int(np.flatnonzero(model.predict(X) == 0)[0])]
+    asked = RecourseProblem.ask(explainer.model, explainer.space, row, Box(0.0))
+    problem, clock = replace(asked, keeps=Probability(0.9, sigma=0.05)), Clock(20.0)
+    referee = KeepingReferee(problem, clock)
+    search = _Search(problem, engine_for(explainer.model), referee, clock, 0)
+    assert search._offer(np.full(3, 1e4))
+    assert referee.distance < 3.0
