@@ -31,6 +31,7 @@ SET = """([rows]) => rows.map((row) => {
   });
   return document.querySelector(".verdict").dataset.state;
 })"""
+FIELDS = """() => [...document.querySelectorAll("input[type=text]")].filter((e) => e.checkVisibility() && e.scrollWidth > e.clientWidth).map((e) => e.value)"""
 CONTRAST = """([selector, property, behind]) => {
   const light = (text) => {
     const parts = text.match(/[\\d.]+/g).slice(0, 3).map((v) => v / 255).map((v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4));
@@ -91,6 +92,7 @@ def test_nothing_is_cut_and_the_answer_comes_first(shown: Any, width: int, menu:
             width,
         )
         assert cut == []
+        assert page.evaluate(FIELDS) == [], "a number is longer than its field"
         sentence = page.locator(".sentence:visible").first.bounding_box()
         assert sentence["y"] + sentence["height"] <= 844, "the answer is seen without scrolling"
 
@@ -127,8 +129,40 @@ def test_print_shows_every_answer_and_no_controls(shown: Any, menu: Menu) -> Non
     assert page.locator(".panel:visible").count() == len(menu.answers) > 1
     for hidden in (".verdict", ".try", ".tabs", ".save", "input"):
         assert page.locator(f"{hidden}:visible").count() == 0
-    pages = len(re.findall(rb"/Type\s*/Page\b", shown(make_region().to_html()).pdf(format="A4")))
-    assert pages <= 2, "one answer with its certificate fits on two sheets"
+    assert sheets(page) == len(menu.answers), "an answer with its certificate fits on one sheet"
+    for answer in (make_no_region(), make_region(), make_raw_region()):
+        assert sheets(shown(answer.to_html(case="A-17", model="credit.joblib"))) == 1
+
+
+def test_what_does_not_fit_on_a_sheet_goes_on_as_a_whole(shown: Any) -> None:
+    """The last sheet is never one with a line or two: certificate and check stay together."""
+    page = shown(wide_region(14).to_html())
+    assert sheets(page) == 2
+    page.set_viewport_size({"width": 680, "height": 1000})  # of a sheet, without its margins
+    page.emulate_media(media="print")
+    assert page.locator(".proof").evaluate("(e) => getComputedStyle(e).breakInside") == "avoid"
+    assert page.locator(".proof").bounding_box()["height"] > 150.0
+
+
+def test_the_centre_is_told_as_in_the_text_where_that_is_certified(shown: Any) -> None:
+    X = pd.DataFrame({"x": np.linspace(0.0, 10.0, 101).round(1), "z": np.tile([0.25, 1.75, 5.0], 34)[:101]})
+    explainer = Explainer(DecisionTreeClassifier(random_state=0).fit(X, X["x"] > 3.0), Space.from_frame(X))
+    for radius in (0.0137, 0.0):
+        found = explainer.explain(X.iloc[5], room=Box(radius), target=True)
+        region = found.rounded or found
+        attack(explainer.predict, region.body, True, [np.array([3.05]), np.array([1.0])])
+        page = shown(found.to_html())
+        point = [float(page.locator(f'[data-control="{i}"] input[type=text]').input_value()) for i in range(1)]
+        point.append(float(region.body.center[1]))
+        assert state(page) == "certified" and region.body.contains(np.array([point]))[0]
+        assert len(repr(point[0])) <= 4 and (radius == 0.0 or point[0] != region.body.center[0])
+        page.get_by_role("button", name="As it is now").click()
+        page.get_by_role("button", name="Centre of the region").click()
+        assert state(page) == "certified" and page.evaluate(FIELDS) == []
+
+
+def sheets(page: Any) -> int:
+    return len(re.findall(rb"/Type\s*/Page\b", page.pdf(format="A4")))
 
 
 def test_without_scripts_everything_is_told(shown: Any, menu: Menu) -> None:
@@ -326,7 +360,7 @@ def test_what_was_missing_and_is_filled_in(shown: Any) -> None:
     region = replace(make_region(), filled=("salary",))
     page = shown(region.to_html())
     field = page.locator('[data-control="0"] input[type=text]')
-    assert state(page) == "certified" and float(field.input_value().replace(",", "")) == region.body.center[1]
+    assert state(page) == "certified" and float(field.input_value().replace(",", "")) == round(region.body.center[1], 1)
     field.fill(repr(float(np.nextafter(region.body.lower[1], -np.inf))))
     assert state(page) == "open"
     field.fill(repr(float(region.body.lower[1])))

@@ -150,6 +150,7 @@ def region_panel(region: Region, widening: Widening | None = None, model: str = 
         "certificate": _certificate(region),
         "attested": _attested(region),
         "data": data_block(page_data(account, controls, widening)),
+        "promised_by": _promised_by(region),
         **_checking(region, "region.json", model),
     }
 
@@ -166,15 +167,25 @@ def no_region_panel(answer: NoRegion, model: str = "") -> dict[str, Any]:
 def _checking(answer: Region | NoRegion, file: str, model: str) -> dict[str, Any]:
     """The answer as a file, and the line that proves it again."""
     block, unwritable = answer_block(answer)
-    hint = "Save the answer: this page holds it as a file. Then anyone who has the model can have it proven again:"
     name = model if FILE_NAME.fullmatch(model) else "model.joblib"
+    stem, dot, end = name.rpartition(".")
+    others = [f" --also {stem}-{i}{dot}{end}" for i in range(2, len(answer.target.each) + 1)]
+    who = f"all {len(others) + 1} models" if others else "the model"
+    hint = f"Save the answer: this page holds it as a file. Then anyone who has {who} can have it proven again"
+    hint += ", with --also for each model after the first:" if others else ":"
     trust = " --trust-pickle" if name.endswith(PICKLES) else ""
     return {
         "json": block,
         "file": file,
         "check_hint": f"This answer cannot be written to a file: {unwritable}" if unwritable else hint,
-        "check_line": f"elbowroom check {file} {name}{trust}",
+        "check_line": f"elbowroom check {file} {name}{''.join(others)}{trust}",
     }
+
+
+def _promised_by(region: Region) -> str:
+    """Whose outcome the certificate is about."""
+    asked = len(region.target.each)
+    return f"what was asked of each of these {asked} models" if asked else "the promised outcome from this one model"
 
 
 def about_page(case: str, date: Day, model: str, said: Attestation | None = None) -> dict[str, Any]:
@@ -316,7 +327,10 @@ def no_region_page(
         ("Rules", rules_text(answer)),
         *([("Slips", _upper(answer.keeps.words))] if answer.keeps is not None else []),
         ("Distance", answer.metric.value),
-        ("Proven lower bound", below(answer.lower_bound, 6)),
+        (
+            "Proven lower bound",
+            below(answer.lower_bound, 6) if math.isfinite(answer.lower_bound) else "none at any distance",
+        ),
         (
             "Model said",
             "unknown" if answer.predicted is None else spoken(answer.predicted, answer.target, answer.labels),

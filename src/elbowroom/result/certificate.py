@@ -52,6 +52,9 @@ class Certificate:
     def __bool__(self) -> bool:
         return True
 
+    def __repr__(self) -> str:
+        return f"<Certificate {self.seal[:12]}: {self.target!r} at every point of a {self.body.shape.value}, {self.method}>"
+
     def _repr_html_(self) -> str:
         """What a notebook shows: the claim, who proved it, for which model."""
         rows = {
@@ -134,6 +137,12 @@ class Counterexample:
     def __bool__(self) -> bool:
         return False
 
+    def __repr__(self) -> str:
+        return f"<Counterexample: {visible(self.reason)}>"
+
+    def _repr_html_(self) -> str:
+        return f"<p>Not certified: {escape(visible(self.reason))}.</p>"
+
 
 @dataclass(frozen=True, eq=False)
 class Undecided:
@@ -155,6 +164,9 @@ class Undecided:
 
     def __bool__(self) -> bool:
         return False
+
+    def _repr_html_(self) -> str:
+        return f"<p>Undecided: {escape(visible(self.reason))}.</p>"
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,6 @@ from elbowroom.problem.class_names import NO_NAMES, ClassNames
 from elbowroom.result.certificate import Certificate
 from elbowroom.result.origin import is_closed
 from elbowroom.result.status import Status
-from elbowroom.visible import named
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,13 +107,24 @@ class GroupAnswer:
         Returns:
             One sentence.
         """
+        from elbowroom.present.group import group_sentence
+
+        return group_sentence(self)
+
+    def __str__(self) -> str:
+        from elbowroom.present.group import group_text
+
+        return group_text(self)
+
+    def __repr__(self) -> str:
         if self.move_values is None:
-            return f"No common move for {self.least} of {len(self.rows)} rows: {self.reason}."
-        moved = self.move
-        assert moved is not None
-        parts = [f"{named(n)} {'+' if v > 0 else '-'}{abs(float(v)):.6g}" for n, v in moved.items() if v != 0.0]
-        what = ", ".join(parts) or "nothing has to change"
-        return f"{what}: serves {len(self.served)} of {len(self.rows)} rows, each with its whole room."
+            return f"<GroupAnswer {self.status.name} for {len(self.rows)} rows>"
+        return f"<GroupAnswer {self.status.name}, distance {self.distance:.6g}, serves {len(self.served)} of {len(self.rows)} rows>"
+
+    def _repr_html_(self) -> str:
+        from elbowroom.present.group import group_fragment
+
+        return group_fragment(self)
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,3 +153,17 @@ class GroupActions(Sequence[GroupAnswer]):
 
     def __len__(self) -> int:
         return len(self.answers)
+
+    def __str__(self) -> str:
+        from elbowroom.present.group import actions_lines
+
+        return "\n".join(actions_lines(self))
+
+    def __repr__(self) -> str:
+        served = sum(map(len, self.members))
+        return f"<GroupActions: {len(self)} moves for {served} of {served + len(self.unserved)} rows, at least {self.least} needed>"
+
+    def _repr_html_(self) -> str:
+        from elbowroom.present.group import actions_fragment
+
+        return actions_fragment(self)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from html import escape
+
+from elbowroom.visible import visible
 
 
 @dataclass(frozen=True)
@@ -41,3 +44,6 @@ class KeptProbability:
             return f"kept with probability {self.lower:.9g} (exact){room}"
         why = f"; not closer: {self.reason}" if self.reason else ""
         return f"kept with a probability between {self.lower:.6g} and {self.upper:.6g} (proven){why}{room}"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(visible(str(self).capitalize()))}</p>"

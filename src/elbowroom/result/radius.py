@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from elbowroom.numerics import Floats
@@ -39,3 +40,12 @@ class RadiusResult:
 
     def __float__(self) -> float:
         return self.lower
+
+    def __str__(self) -> str:
+        if self.exact:
+            return f"the largest room ({self.norm}) has radius {self.lower:.9g}: proven, to rounding"
+        beyond = f"those beyond {self.upper:.6g} do not" if self.upper < math.inf else "no room that fails is known"
+        return f"rooms ({self.norm}) up to radius {self.lower:.6g} keep the outcome, {beyond}: proven"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{str(self).capitalize()}</p>"

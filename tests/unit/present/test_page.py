@@ -218,3 +218,22 @@ def test_notebooks_show_explainers_certificates_and_wide_regions() -> None:
     assert "moved further" in region.widen()._repr_html_()
     evil = make_region(Space((Feature("<b>"),)), np.array([0.0]), np.array([2.0]), Box(1)).certificate
     assert "<b>" not in evil._repr_html_()
+
+
+def test_a_page_of_several_models_says_so_and_how_all_are_checked() -> None:
+    first, row = steps()
+    X = pd.DataFrame({"x": np.linspace(0.0, 10.0, 101), "y": np.tile([0.0, 1.0], 51)[:101]})
+    second = DecisionTreeClassifier().fit(X, np.where(X["x"] <= 4.0, "rejected", "approved"))
+    models = [DecisionTreeClassifier().fit(X, first.predict(X)), second]
+    region = Explainer(models, Space.from_frame(X)).explain(row, room=Box(0.01), target="approved")
+    attack(models[0].predict, region.body, "approved")
+    attack(second.predict, region.body, "approved")
+    html = region.to_html(model="credit.joblib")
+    assert "elbowroom check region.json credit.joblib --also credit-2.joblib --trust-pickle" in html
+    assert "each of these 2 models" in html and "this one model" not in html
+    assert "this one model" in make_region().to_html() and "--also" not in make_region().to_html()
+
+
+def test_no_text_of_a_page_is_an_infinity() -> None:
+    html = re.sub(r"<script.*?</script>", "", make_no_region().to_html(), flags=re.DOTALL)
+    assert "none at any distance" in html and not re.search(r">\s*inf\b", html)

@@ -73,7 +73,7 @@
     else if (control.decimals !== undefined) step = Math.max(step, 10 ** -control.decimals);
     const found = new Set();
     for (let k = Math.ceil(low / step); k <= Math.floor(high / step) && found.size < 5 * STOPS; k++) found.add(Number((k * step).toPrecision(12)));
-    for (const value of [low, high, side[0], side[1], control.now, control.center]) {
+    for (const value of [low, high, side[0], side[1], control.now, control.rest]) {
       if (value !== null && low <= value && value <= high) found.add(value);
     }
     return [...found].filter((v) => !control.whole || Number.isInteger(v)).sort((a, b) => a - b);
@@ -110,12 +110,20 @@
     root.querySelectorAll("[data-control]").forEach((row) => { rows[Number(row.dataset.control)] = row; });
     rows.forEach((row, i) => { if (row.classList.contains("brief")) row.append(drawn(controls[i], shown, shown.sides[i], data.names[i], data.units[i])); });
     const parts = rows.map((row) => ({ slider: row.querySelector("input[type=range]"), field: row.querySelector("input[type=text]"), select: row.querySelector("select"), room: row.querySelector(".room"), reach: row.querySelector(".reach") }));
+    const rests = readable(), last = [];
     const stops = controls.map((control, i) => (isNumber(control) ? stopsOf(control, shown.sides[i]) : []));
     const verdict = root.querySelector(".verdict"), word = verdict.querySelector(".word"), why = verdict.querySelector(".why");
     const button = (name) => verdict.querySelector(`[data-go="${name}"]`);
     const said = (i, value) => (value === null ? "missing" : show(value) + (data.units[i] ? " " + data.units[i] : ""));
-    let values = controls.map((control) => control.center), offered = null;
+    let values = [...rests], offered = null;
 
+    function readable() { // the centre as the texts tell it, if that is certified as well; else to the last digit
+      const exact = controls.map((control) => control.center);
+      const told = controls.map((c) => (!isNumber(c) || c.center === null || c.center === c.now ? c.center : Number(c.decimals === undefined ? c.center.toPrecision(6) : c.center.toFixed(Math.min(c.decimals, 20)))));
+      const rest = holds(shown, controls, told) ? told : exact;
+      controls.forEach((c, i) => { if (isNumber(c)) c.rest = rest[i]; });
+      return rest;
+    }
     function beyond(i) { // why a value is not in the region shown, in words; empty if it is
       const control = controls[i], value = values[i], side = shown.sides[i], name = data.names[i];
       if (sideHolds(control, side, value)) return "";
@@ -160,11 +168,13 @@
         const outside = found.state !== "certified" && (found.out[i] !== "" || (budgetBroken && isNumber(control) && shown.sides[i][3] !== null));
         rows[i].dataset.state = outside ? "out" : "in";
         if (select) { select.value = String(values[i]); return; }
-        const value = values[i];
+        const value = values[i], key = [value, found.state, outside].join();
+        drawBand(i);
+        if (key === last[i] && field !== editing) return; // nothing to tell anew
+        last[i] = key;
         slider.value = value === null ? 0 : place(i, value);
         slider.setAttribute("aria-valuetext", said(i, value) + (found.state === "certified" ? ", certified" : outside ? ", outside" : ""));
         if (field !== editing) { field.value = value === null ? "" : show(value); field.removeAttribute("aria-invalid"); }
-        drawBand(i);
       });
       verdict.dataset.state = found.state;
       word.dataset.mark = found.mark;
@@ -175,7 +185,7 @@
     }
     function snap(i, value) { // to the nearest stop; ends, centre and now draw from a little farther away
       const [low, high] = controls[i].axis, side = shown.sides[i];
-      const special = [side[0], side[1], controls[i].now, controls[i].center].filter((v) => v !== null && stops[i].includes(v));
+      const special = [side[0], side[1], controls[i].now, controls[i].rest].filter((v) => v !== null && stops[i].includes(v));
       const near = (all) => all.reduce((best, v) => (Math.abs(v - value) < Math.abs(best - value) ? v : best), all[0]);
       const magnet = near(special);
       return magnet !== undefined && Math.abs(magnet - value) <= 0.008 * (high - low) ? magnet : near(stops[i]);
@@ -191,7 +201,7 @@
       rows[i].querySelector(".try").hidden = false;
       if (select) { select.addEventListener("change", () => { values[i] = Number(select.value); draw(); }); return; }
       slider.hidden = false;
-      slider.addEventListener("input", () => { const [low, high] = control.axis; values[i] = snap(i, low + Number(slider.value) * (high - low)); draw(); });
+      slider.addEventListener("input", () => { const [low, high] = control.axis; last[i] = ""; values[i] = snap(i, low + Number(slider.value) * (high - low)); draw(); });
       slider.addEventListener("keydown", (event) => {
         const all = stops[i];
         if (event.key === "Home") values[i] = all[0];
@@ -203,6 +213,7 @@
       });
       const take = (editing) => {
         const value = read(field.value);
+        last[i] = ""; // what stands in the field is not what was told
         if (!Number.isFinite(value)) { field.setAttribute("aria-invalid", "true"); return; }
         field.removeAttribute("aria-invalid");
         values[i] = value;
@@ -211,7 +222,7 @@
       field.addEventListener("input", () => take(field));
       field.addEventListener("change", () => take(null));
     });
-    button("center").addEventListener("click", () => { values = controls.map((control) => control.center); draw(); });
+    button("center").addEventListener("click", () => { values = [...rests]; draw(); });
     button("now").addEventListener("click", () => { values = controls.map((control) => control.now); draw(); });
     button("witness").addEventListener("click", () => { if (offered) { values = [...offered.point]; draw(); button("center").focus(); } });
     verdict.hidden = false;
