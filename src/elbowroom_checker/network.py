@@ -1,4 +1,4 @@
-"""Networks of ReLUs: the region in parts, split at inputs and neurons, and a linear bound for each, in floats.
+"""Networks of ReLUs: linear bounds of a box of inputs with some neurons decided, in floats.
 
 Layers z_0 = W_0 x + b_0, z_k = W_k relu(z_(k-1)) + b_k. For ANY multipliers m and known intervals of z_k,
 s relu(z_k) >= m z_k + sum_i min over the interval of (s_i relu(z) - m_i z), and m z_k = (m W_k) relu(z_(k-1)) + m b_k: so
@@ -14,10 +14,10 @@ from fractions import Fraction
 from operator import mul
 from typing import Any, Final
 
+from elbowroom_checker.exact import BIGGEST
 from elbowroom_checker.model import Affine
-from elbowroom_checker.question import MOST_OPEN, Box, Question
-from elbowroom_checker.reading import Budget, index, kind, need, number, numbers, part
-from elbowroom_checker.rows import Margin
+from elbowroom_checker.question import Box, Margin, Question
+from elbowroom_checker.reading import index, kind, need, number, numbers
 
 EPS: Final = 2.0**-52
 TINY: Final = 2.0**-900  # more than what vanishes
@@ -30,48 +30,64 @@ def above(a: Sequence[float], b: Sequence[float]) -> float:
     return math.fsum(map(abs, map(mul, a, b))) * MORE + TINY
 
 
-class Part:
-    """Inputs of a box within a ball or diamond, some neurons decided: 1 for z >= 0, -1 for z <= 0."""
+def strayed(layer: Affine, reach: list[float], errors: list[float]) -> list[float]:
+    """How far the original's W h + b may stray, where |h| <= reach and the original's h is within ``errors``:
+    |W| e + slope (|h| + e) + constant; of |W_i e| at most the product of both lengths counts."""
+    sizes, length = [r + e for r, e in zip(reach, errors, strict=True)], math.hypot(*errors) * MORE
+    share = above(layer.range_slope or [0.0] * len(sizes), sizes) + layer.range_constant
+    need(layer.range_slope is None or share * MORE <= 1.0, "the original's numbers may leave their range")
+    passed = [min(above(w, errors), math.hypot(*w) * length * MORE) for w in layer.weight]
+    own = [above(s, sizes) + c for s, c in zip(layer.error_slope, layer.error_constant, strict=True)]
+    return [(a + b) * MORE + TINY for a, b in zip(passed, own, strict=True)]
 
-    def __init__(self, network: Network, box: Box, decided: dict[tuple[int, int], int]) -> None:
-        self.network, self.box = network, box
-        self.reach = [
-            [max(abs(a), abs(b)) for a, b in zip(box.low, box.high, strict=True)]
-        ]  # of |x|, then of relu(z_k)
+
+class Part:
+    """Inputs of a (narrowed) box, those within a ball or diamond around a centre if there is one, some neurons decided."""
+
+    def __init__(self, layers: list[Affine], question: Question, box: Box, center: list[float] | None = None) -> None:
+        self.layers, self.question, self.box, self.center = layers, question, box, center
+        ends = zip(box.low, box.high, strict=True)
+        self.reach = [[max(abs(a), abs(b)) for a, b in ends]]  # of |x|, then of relu(z_k)
         self.low: list[list[float]] = []
         self.high: list[list[float]] = []
         self.sizes: list[list[float]] = []  # at least |W| reach
-        self.empty = False
-        need(max(self.reach[0], default=0.0) < FAR, "the inputs are too large")
-        for k, layer in enumerate(network.layers[:-1]):
-            rows = list(zip(layer.weight, layer.bias, strict=True))
-            low = [self.least(w, k) + b for w, b in rows]
-            high = [b - self.least([-x for x in w], k) for w, b in rows]
-            for i, b in enumerate(layer.bias):
-                slack = EPS * (abs(low[i]) + abs(high[i]) + abs(b)) + TINY
-                low[i], high[i] = low[i] - slack, high[i] + slack
-                if decided.get((k, i), 0) > 0:
-                    low[i] = max(low[i], 0.0)
-                if decided.get((k, i), 0) < 0:
-                    high[i] = min(high[i], 0.0)
-                self.empty |= low[i] > high[i]
-            self.low.append(low)
-            self.high.append(high)
-            self.sizes.append([above(w, self.reach[k]) for w in layer.weight])
-            self.reach.append([max(z, 0.0) for z in high])
-            need(all(-FAR < x < FAR for x in (*low, *high)), "the values of the network are too large")
-            if self.empty:
+        self.errors, self.empty, at = [0.0] * len(box.low), False, len(box.low)
+        for k, layer in enumerate(layers):
+            need(layer.largest < FAR and max(self.reach[k]) < FAR, "a weight or a value of the network is too large")
+            self.errors = strayed(layer, self.reach[k], self.errors)
+            need(max(self.errors) < FAR, "the errors of the network are too large")
+            if self.empty or k == len(layers) - 1:
                 return
+            rows = enumerate(zip(layer.weight, layer.bias, strict=True), at)
+            found = [self._interval(k, w, b, name) for name, (w, b) in rows]
+            at += len(found)
+            self.empty = any(low > high for low, high in found)
+            self.low.append([low for low, _ in found])
+            self.high.append([high for _, high in found])
+            self.sizes.append([above(w, self.reach[k]) for w in layer.weight])
+            self.reach.append([max(high, 0.0) for _, high in found])
+            need(min(self.low[k]) > -FAR, "the values of the network are too large")
 
-    def least(self, slopes: Sequence[float], k: int, multipliers: Any = None) -> float:
+    def _interval(self, k: int, weight: list[float], bias: float, name: int) -> tuple[float, float]:
+        low, high = self.least(weight, k) + bias, bias - self.least([-w for w in weight], k)
+        slack = 2 * EPS * (abs(low) + abs(high) + abs(bias)) + TINY
+        first, last = self.box.decided.get(name, (-BIGGEST, BIGGEST))
+        return max(low - slack, first), min(high + slack, last)
+
+    def least(self, slopes: Sequence[float], k: int, lines: Any = None) -> float:
         """At most slopes . relu(z_(k-1)), or slopes . x for k = 0, for every input of the part."""
-        terms, doubt = [0.0], 0.0
+        over_inputs, constant = self.below(slopes, k, lines)
+        return constant + self._least_input(over_inputs)
+
+    def below(self, slopes: Sequence[float], k: int, lines: Any = None) -> tuple[list[float], float]:
+        """A linear function of x, slopes and constant, that is at most slopes . relu(z_(k-1)) for every input of the part.
+        ``lines``: multipliers of neurons, layer by layer; in the first one also planes, which are added to the slopes of x."""
+        terms, doubt, slopes = [0.0], 0.0, list(slopes)
         for j in reversed(range(k)):
-            layer, low, high = self.network.layers[j], self.low[j], self.high[j]
+            layer, low, high = self.layers[j], self.low[j], self.high[j]
             m = [relaxed(*each) for each in zip(slopes, low, high, strict=True)]
             planes: list[Sequence[float]] = []
-            slopes = list(slopes)
-            for i, value in multipliers[j].items() if multipliers else ():
+            for i, value in lines[j].items() if lines else ():
                 if isinstance(value, list):
                     terms.append(self._beside(slopes[i], layer.weight[i], layer.bias[i], value))
                     planes.append(value)
@@ -86,132 +102,71 @@ class Part:
                 doubt += 2 * EPS * (abs(s) + abs(t)) * max(abs(a), abs(b))
             terms += map(mul, m, layer.bias)
             doubt += EPS * above(m, self.sizes[j])
-            slopes = [math.fsum(map(mul, m, column)) for column in self.network.columns[j]]
+            slopes = [math.fsum(map(mul, m, column)) for column in layer.columns]
             for plane in planes:
                 slopes = [s + a for s, a in zip(slopes, plane, strict=True)]
                 doubt += EPS * (above(slopes, self.reach[0]) + above(plane, self.reach[0]))
             need(max(map(abs, (*m, *slopes))) < FAR and doubt < FAR, "the slopes of a bound are too large")
-        doubt = doubt + EPS * above(terms, [1.0] * len(terms)) + TINY * (1.0 + math.fsum(map(math.fsum, self.reach)))
-        return math.fsum(terms) + self._least_input(slopes) - doubt * MORE
+        doubt += 2 * EPS * above(terms, [1.0] * len(terms)) + TINY * (1.0 + math.fsum(map(math.fsum, self.reach)))
+        return slopes, math.fsum(terms) - doubt * MORE
 
     def _beside(self, slope: float, weight: Sequence[float], bias: float, plane: Sequence[float]) -> float:
         """At most slope relu(w x + b) - a x for every input: both pieces of relu, of which the worse counts for a negative slope,
         and any one for a positive slope."""
         tilted = [slope * w - a for w, a in zip(weight, plane, strict=True)]
-        off = (
-            2 * EPS * (abs(slope) * above(weight, self.reach[0]) + above(plane, self.reach[0]) + abs(slope * bias))
-            + TINY
-        )
-        pieces = self._least_input([-a for a in plane]), self._least_input(tilted) + slope * bias - off
-        return (min(pieces) if slope < 0.0 else max(pieces)) - EPS * abs(pieces[1]) - TINY
+        sizes = abs(slope) * above(weight, self.reach[0]) + above(plane, self.reach[0]) + abs(slope * bias)
+        upper = self._least_input(tilted) + slope * bias - 2 * EPS * sizes - TINY
+        pieces = self._least_input([-a for a in plane]), upper - EPS * abs(upper) - TINY
+        return min(pieces) if slope < 0.0 else max(pieces)
 
     def _least_input(self, slopes: Sequence[float]) -> float:
         """In a box every column is at its worse end; in a ball or diamond nothing is farther from the centre than its reach."""
-        network, box = self.network, self.box
+        box, question = self.box, self.question
         parts = [min(s * a, s * b) for s, a, b in zip(slopes, box.low, box.high, strict=True)]
-        best = math.fsum(parts) - EPS * above(parts, [1.0] * len(parts)) - TINY
-        if network.question.shape == "box":
+        best = math.fsum(parts) - 4 * EPS * above(parts, [1.0] * len(parts)) - TINY
+        if self.center is None or question.shape == "box":
             return best
-        for f in network.moving:
-            parts[f] = slopes[f] * network.center[f]
-        steps = [slopes[f] * network.question.up[f] for f in network.moving]
-        reach = math.hypot(*steps) if network.question.shape == "ball" else max(map(abs, steps), default=0.0)
-        middle = math.fsum(parts) - EPS * above(parts, [1.0] * len(parts)) - TINY
+        moving = [f for f, group in enumerate(question.group_of) if group < 0]
+        for f in moving:
+            parts[f] = slopes[f] * self.center[f]
+        steps = [slopes[f] * question.up[f] for f in moving]
+        reach = math.hypot(*steps) if question.shape == "ball" else max(map(abs, steps), default=0.0)
+        middle = math.fsum(parts) - 4 * EPS * above(parts, [1.0] * len(parts)) - TINY
         return max(best, middle - reach * (1.0 + 8 * EPS) - TINY)
+
+    def bound(self, margin: Margin, sign: int, lines: Any = None) -> tuple[list[float], Fraction]:
+        """Slopes a and a constant b: sign times the margin is at least a . x + b, even less all that the original may stray."""
+        last, reach, signs = self.layers[-1], self.reach[-1], margin.signs.items()
+        row = [math.fsum(sign * s * last.weight[k][i] for k, s in signs) for i in range(len(reach))]
+        lost = EPS * above(row, reach) + math.fsum(self.errors[k] for k in margin.signs) * MORE
+        slopes, constant = self.below(row, len(self.layers) - 1, lines)
+        bias = sign * (sum((s * Fraction(last.bias[k]) for k, s in signs), -margin.goal)) - margin.doubt
+        return slopes, bias + Fraction(constant) - Fraction(lost)
+
+    def worst(self, margin: Margin, lines: Any = None) -> Fraction:
+        """At most the smallest margin of the part, less all that the original may stray."""
+        slopes, constant = self.bound(margin, 1, lines)
+        return constant + Fraction(self._least_input(slopes))
 
 
 def relaxed(slope: float, low: float, high: float) -> float:
     """Slope times that of a line below relu (0 or 1, whichever errs less) or above it (the chord)."""
-    if high <= 0.0:
-        return 0.0
-    if low >= 0.0:
-        return slope
+    if high <= 0.0 or low >= 0.0:
+        return slope if low >= 0.0 else 0.0
     if slope >= 0.0:
         return slope if high > -low else 0.0
     return slope * (high / (high - low))
 
 
-class Network:
-    """A network, and the region that is proven."""
-
-    def __init__(self, layers: list[Affine], question: Question, region: Box, center: list[float]) -> None:
-        self.layers, self.question, self.center = layers, question, center
-        largest = max(abs(w) for layer in layers for row in (*layer.weight, layer.bias) for w in row)
-        need(largest < FAR, "a weight of the network is too large")
-        self.region = region.copy()
-        need(question.narrow(self.region), "the region is empty")
-        ends = enumerate(zip(self.region.low, self.region.high, question.group_of, strict=True))
-        self.moving = [f for f, (a, b, group) in ends if a < b and group < 0]
-        self.columns = [list(zip(*layer.weight, strict=True)) for layer in layers]
-        self.root = Part(self, self.region, {})
-        self.errors = self._errors()
-
-    def _errors(self) -> list[float]:
-        """How far the original's scores may stray: |W| e + slope (|h| + e) + constant, layer by layer, where e are the errors of
-        the layer before; of a sum of |W_i e_i| at most the product of both lengths counts."""
-        errors = [0.0] * len(self.center)
-        for layer, reach in zip(self.layers, self.root.reach, strict=True):
-            sizes = [r + e for r, e in zip(reach, errors, strict=True)]
-            share = above(layer.range_slope or [0.0] * len(sizes), sizes) + layer.range_constant
-            need(layer.range_slope is None or share * MORE <= 1.0, "the original's numbers may leave their range")
-            length = math.hypot(*errors) * MORE
-            passed = [min(above(w, errors), math.hypot(*w) * length * MORE) for w in layer.weight]
-            own = [above(s, sizes) + c for s, c in zip(layer.error_slope, layer.error_constant, strict=True)]
-            errors = [(a + b) * MORE + TINY for a, b in zip(passed, own, strict=True)]
-            need(all(e < FAR for e in errors), "the errors of the network are too large")
-        return errors
-
-    def beyond(self, margin: Margin, at: Part, multipliers: Any = None) -> Fraction:
-        """At most the smallest margin of a part, less all that may be lost."""
-        last, reach = self.layers[-1], self.root.reach[-1]
-        rows = [(s, last.weight[k]) for k, s in margin.signs.items()]
-        row = [math.fsum(s * w[i] for s, w in rows) for i in range(len(reach))]
-        lost = EPS * above(row, reach) + math.fsum(self.errors[k] for k in margin.signs) * MORE
-        bias = sum((s * Fraction(last.bias[k]) for k, s in margin.signs.items()), -margin.goal - margin.doubt)
-        return bias - Fraction(lost) + Fraction(at.least(row, len(self.layers) - 1, multipliers))
-
-    def check(self, margin: Margin, steps: Any, budget: Budget) -> int:
-        """Splits {"column", "at"} and {"layer", "neuron"}, each before its lower and then its upper part, and leaves: 0, or the
-        multipliers of all hidden layers. The number of leaves."""
-        stack: list[tuple[Box, dict[tuple[int, int], int]]] = [(self.region.copy(), {})]
-        count = 0
-        for step in kind(steps, list, "validity"):
-            size = sum(len(d) + len(b.low) for b, d in stack)
-            need(0 < size <= MOST_OPEN, "validity goes on after its end, or is too deep")
-            budget.look()
-            box, decided = stack.pop()
-            if isinstance(step, dict) and "neuron" in step:
-                k = index(part(step, "layer"), len(self.layers) - 1, "layer")
-                i = index(step["neuron"], len(self.layers[k].bias), "neuron")
-                stack += ((box, {**decided, (k, i): sign}) for sign in (1, -1))
-            elif isinstance(step, dict):
-                column = index(part(step, "column"), len(box.low), "column of a split")
-                halves = self.question.halves(box, column, number(part(step, "at"), "value of a split"))
-                stack += ((half, decided) for half in reversed(halves))
-            else:
-                count += 1
-                good = self.holds(margin, box, decided, None if step == 0 else self._multipliers(step))
-                need(good, "a part of the region has a margin within the error bound")
-        need(not stack, "validity ends too early")
-        return count
-
-    def _multipliers(self, step: Any) -> list[dict[int, float | list[float]]]:
-        """Per hidden layer and neuron a number, or in the first layer the coefficients of a plane over the inputs."""
-        need(len(kind(step, list, "a leaf")) == len(self.layers) - 1, "a leaf: not one list per hidden layer")
-        found: list[dict[int, float | list[float]]] = [{} for _ in step]
-        for k, pairs in enumerate(step):
-            for pair in kind(pairs, list, "multipliers"):
-                need(len(kind(pair, list, "multiplier")) == 2, "a multiplier without its neuron")
-                i, plane = index(pair[0], len(self.layers[k].bias), "neuron"), k == 0 and isinstance(pair[1], list)
-                values = numbers(pair[1], len(self.center), "plane") if plane else [number(pair[1], "multiplier")]
-                need(max(map(abs, values)) < FAR and i not in found[k], "a multiplier is too large, or there twice")
-                found[k][i] = values if plane else values[0]
-        return found
-
-    def holds(self, margin: Margin, box: Box, decided: dict[tuple[int, int], int], multipliers: Any) -> bool:
-        """Every input of a part is good, or there is none."""
-        small = box.copy()
-        if not self.question.narrow(small):
-            return True
-        at = Part(self, small, decided)
-        return at.empty or self.beyond(margin, at, multipliers) > 0
+def read_lines(step: Any, layers: list[Affine]) -> list[dict[int, float | list[float]]]:
+    """Multipliers of a leaf, 0 or per hidden layer pairs of a neuron and a number, in the first layer also of a neuron and the
+    coefficients of a plane over the inputs."""
+    found: list[dict[int, float | list[float]]] = [{} for _ in layers[1:]]
+    for k, pairs in enumerate(kind(step, list, "a leaf", len(found)) if step != 0 else []):
+        for pair in kind(pairs, list, "multipliers"):
+            neuron, value = kind(pair, list, "multiplier", 2)
+            i, plane = index(neuron, len(layers[k].bias), "neuron"), k == 0 and isinstance(value, list)
+            values = numbers(value, len(layers[0].columns), "plane") if plane else [number(value, "multiplier")]
+            need(max(map(abs, values)) < FAR and i not in found[k], "a multiplier is too large, or there twice")
+            found[k][i] = values if plane else values[0]
+    return found

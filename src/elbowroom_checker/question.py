@@ -8,38 +8,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, Final
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, Final, TypeAlias
 
+from elbowroom_checker.exact import BIGGEST, BITS, first, units, up
 from elbowroom_checker.model import Model
-from elbowroom_checker.reading import (
-    BIGGEST,
-    BITS,
-    Budget,
-    first,
-    index,
-    indices,
-    kind,
-    need,
-    number,
-    numbers,
-    part,
-    units,
-    up,
-)
+from elbowroom_checker.reading import Budget, index, indices, kind, need, number, numbers, part
 
 MOST_OPEN: Final = 4_000_000  # numbers in boxes that wait for their part of a proof
 
 
 @dataclass
 class Box:
-    """low <= x <= high in every column, whole where declared, one member of every group 1."""
+    """low <= x <= high in every column, whole where declared, one member of every group 1; in a network also ends of what some
+    neurons sum up to, which are counted after the columns."""
 
     low: list[float]
     high: list[float]
+    decided: dict[int, tuple[float, float]] = field(default_factory=dict)
 
     def copy(self) -> Box:
-        return Box(self.low.copy(), self.high.copy())
+        return Box(self.low.copy(), self.high.copy(), self.decided)
 
     def cut(self, f: int, low: float, high: float) -> None:
         self.low[f], self.high[f] = max(self.low[f], low), min(self.high[f], high)
@@ -68,6 +58,9 @@ class Question:
     target: int
     probability: float | None
 
+    def is_free(self, f: int) -> bool:
+        return self.group_of[f] >= 0 and self.groups[self.group_of[f]].free
+
     def narrow(self, box: Box) -> bool:
         """Make a box as small as whole numbers and groups allow; False if nothing is left."""
         for f, whole in enumerate(self.whole):
@@ -88,13 +81,16 @@ class Question:
 
     def is_input(self, x: list[float]) -> bool:
         """Within the limits, whole, and with one category per group."""
-        box = Box(x.copy(), x.copy())
-        inside = all(a <= c <= b for a, c, b in zip(self.limits.low, x, self.limits.high, strict=True))
-        return inside and self.narrow(box) and box.low == x
+        box, limits = Box(x.copy(), x.copy()), zip(self.limits.low, x, self.limits.high, strict=True)
+        return all(low <= c <= high for low, c, high in limits) and self.narrow(box) and box.low == x
 
     def halves(self, box: Box, f: int, at: float) -> tuple[Box, Box]:
-        """The part with x_f <= at, and the part above."""
+        """The part with x_f <= at, and the part above. What a neuron sums up to is a real number: both parts touch."""
         left, right = box.copy(), box.copy()
+        if f >= len(self.whole):
+            low, high = box.decided.get(f, (-BIGGEST, BIGGEST))
+            left.decided, right.decided = {**box.decided, f: (low, at)}, {**box.decided, f: (at, high)}
+            return left, right
         left.cut(f, -BIGGEST, at)
         right.cut(f, up(at, self.whole[f]), BIGGEST)
         return left, right
@@ -106,9 +102,19 @@ class Question:
             if self.group_of[f] < 0:
                 low = first(units(c) - units(self.down[f]), self.whole[f])
                 box.cut(f, low, -first(-units(c) - units(self.up[f]), self.whole[f]))
-            elif not self.groups[self.group_of[f]].free:
+            elif not self.is_free(f):
                 box.low[f] = box.high[f] = c
         return box
+
+    def reaches(self, gaps: list[int]) -> bool:
+        """A shift by these gaps (in units) stays in the ball or diamond, sum phi(gap / width) <= 1, and in any box."""
+        above, below, power = 0, 1, 2 if self.shape == "ball" else 1  # the sum as a fraction
+        for gap, width in zip(gaps, map(units, self.up), strict=True):
+            if self.shape != "box" and gap:
+                above, below = above * width**power + gap**power * below, below * width**power
+                if gap > width:
+                    return False
+        return above <= below
 
     # ---- costs ---------------------------------------------------------------------------------------------------------
     def power(self, cost: int) -> int:
@@ -151,49 +157,82 @@ class Question:
 
 def read_question(file: Any, model: Model) -> Question:
     n = len(model.names)
-    room, target, most = part(file, "room"), part(file, "target"), part(file, "most_changes")
-    norm, shape, probability = part(file, "norm"), part(room, "shape"), part(target, "probability")
-    need(norm in ("l1", "l2", "linf"), f"the norm {norm!r} is unknown")
-    need(shape in ("box", "ball", "diamond"), "the shape of the room is unknown")
+    room, target, most, norm = (part(file, key) for key in ("room", "target", "most_changes", "norm"))
+    shape, sure = part(room, "shape"), part(target, "probability")
+    need(norm in ("l1", "l2", "linf") and shape in ("box", "ball", "diamond"), f"{norm!r} or {shape!r} is unknown")
     need(most is None or (type(most) is int and most >= 0), "most_changes is not a number of changes")
-    whole, group_of = set(indices(part(file, "whole"), n, "whole")), [-1] * n
-    groups: list[Group] = []
-    for each in kind(part(file, "groups"), list, "groups"):
-        members, free = indices(part(each, "members"), n, "members"), kind(part(each, "free"), bool, "free")
-        need(bool(members) and all(group_of[f] < 0 for f in members), "a group is empty, or a column is in two of them")
-        for f in members:
-            group_of[f] = len(groups)
-        groups.append(Group(members, number(part(each, "price"), "price", 0.0), free))
-    ends = {"lower": -BIGGEST, "upper": BIGGEST}
-    texts = {key: kind(part(file, key), list, key) for key in ends}
-    limits = Box(*(numbers([ends[k] if x is None else x for x in each], n, k) for k, each in texts.items()))
+    groups = [_group(each, n) for each in kind(part(file, "groups"), list, "groups")]
+    group_of = {f: g for g, group in enumerate(groups) for f in group.members}
+    need(len(group_of) == sum(len(group.members) for group in groups), "a column is in two groups")
+    whole = {*indices(part(file, "whole"), n, "whole")}
+    limits = Box(_ends(file, "lower", n, -BIGGEST), _ends(file, "upper", n, BIGGEST))
     for f in whole:
         limits.low[f], limits.high[f] = float(math.ceil(limits.low[f])), float(math.floor(limits.high[f]))
     factual, factor = numbers(part(file, "factual"), n, "factual"), numbers(part(file, "factor"), n, "factor", 0.0)
     lows, highs = (numbers(part(room, key), n, key, 0.0) for key in ("down", "up"))
     need(shape == "box" or lows == highs, "a ball or diamond has one width per column")
+    need(not any(factor[f] or lows[f] or highs[f] for f in group_of), "a category with a width")
     for group in groups:
         row = sorted(factual[f] for f in group.members)
         need(row == [0.0] * (len(row) - 1) + [1.0], "factual: a group without one category")
-        need(not any(factor[f] or lows[f] or highs[f] for f in group.members), "a category with a width")
-    return Question(
-        factual, limits, [f in whole or group_of[f] >= 0 for f in range(n)], groups, group_of, norm, factor, shape,
-        lows, highs, most, index(part(target, "class"), len(model.classes), "class"),
-        None if probability is None else number(probability, "probability"),
-    )  # fmt: skip
+    wanted = index(part(target, "class"), len(model.classes), "class")
+    sure = None if sure is None else number(sure, "probability")
+    steps, of = [f in whole or f in group_of for f in range(n)], [group_of.get(f, -1) for f in range(n)]
+    return Question(factual, limits, steps, groups, of, norm, factor, shape, lows, highs, most, wanted, sure)
 
 
-def walk(steps: Any, root: Box, question: Question, what: str, budget: Budget) -> Iterator[tuple[Any, Box, list[Box]]]:
-    """The leaves of a list of steps with their (not yet narrowed) boxes, and the boxes that wait. A split [column, value]
-    stands before its left and then its right part."""
+def _group(of: Any, n: int) -> Group:
+    price, free = number(part(of, "price"), "price", 0.0), kind(part(of, "free"), bool, "free")
+    return Group(indices(part(of, "members"), n, "members"), price, free)
+
+
+def _ends(file: Any, key: str, n: int, none: float) -> list[float]:
+    return numbers([none if x is None else x for x in kind(part(file, key), list, key)], n, key)
+
+
+Leaf: TypeAlias = tuple[Any, Box, list[Box]]
+
+
+def walk(steps: Any, root: Box, question: Question, what: str, budget: Budget, neurons: int) -> Iterator[Leaf]:
+    """The leaves of a list of steps with their (not yet narrowed) boxes, and the boxes that wait. A split [column, value] stands
+    before its left and then its right part; neurons are counted after the columns."""
     stack, n = [root.copy()], len(root.low)
     for step in kind(steps, list, what):
-        need(0 < len(stack) * n <= MOST_OPEN, f"{what} goes on after its end, or is too deep")
+        need(bool(stack), f"{what} goes on after its end")
+        need(len(stack) * (n + len(stack[-1].decided)) <= MOST_OPEN, f"{what} is too deep")
         budget.look()
         box = stack.pop()
-        if isinstance(step, list) and len(step) == 2:
-            split = index(step[0], n, "column of a split"), number(step[1], "value of a split")
-            stack += reversed(question.halves(box, *split))
+        if type(step) is list and len(step) == 2 and type(step[1]) is not list:
+            f, at = index(step[0], n + neurons, "column of a split"), number(step[1], "value of a split")
+            stack += reversed(question.halves(box, f, at))
         else:
             yield step, box, stack
     need(not stack, f"{what} ends too early")
+
+
+# ---- what a class needs ------------------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class Margin:
+    """sum over scores s of signs[s] score_s - goal, within doubt, is positive, or 0 if ties are good."""
+
+    signs: dict[int, int]
+    goal: Fraction
+    doubt: Fraction
+    tie: bool
+
+
+def margins(model: Model, question: Question) -> list[Margin]:
+    """One per rival. p >= tau iff the score is >= log(tau / (1 - tau)), up to rounding of either."""
+    target, tau, doubt = question.target, question.probability, Fraction(model.evaluation_error)
+    several, sign = model.rule == "ARGMAX", 1 if target == 1 else -1
+    signs = [{target: 1, j: -1} for j in range(len(model.classes)) if j != target] if several else [{0: sign}]
+    if tau is None:
+        goal, tie = sign * Fraction(model.threshold), (model.rule == "NONNEGATIVE") == (target == 1)
+        return [Margin(each, goal, doubt, target < max(each) if several else tie) for each in signs]
+    if several and model.link == "IDENTITY":
+        return [Margin({target: 1}, Fraction(tau), doubt, True)]
+    fits = model.link == ("SOFTMAX" if several else "LOGISTIC") and len(signs) == 1
+    need(fits and 1e-9 <= tau <= 1.0 - 1e-9, "a probability of this model is not a threshold of its scores")
+    threshold, eps = math.log(tau) - math.log1p(-tau), 2.0 ** (-23 if model.link_single else -52)
+    more = 8 * eps * (1.0 / (tau * (1.0 - tau)) + abs(threshold))
+    return [Margin(signs[0], Fraction(threshold), doubt + Fraction(more), True)]

@@ -1,22 +1,18 @@
-"""Files by strangers: JSON with bounds on everything, and numbers as whole multiples of the smallest positive float.
-
-Every float64 is a whole number of units of 2^-1074, so sums and comparisons of floats are exact in Python's integers.
-"""
+"""Files by strangers: JSON with bounds on everything."""
 
 from __future__ import annotations
 
 import json
 import math
 import time
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
+
+from elbowroom_checker.exact import BIGGEST
 
 MOST_BYTES: Final = 40_000_000
 MOST_MEMORY: Final = 250_000_000  # of both files, as `weight` counts
 LONGEST_INTEGER: Final = 18  # digits
-BITS: Final = 1074  # one unit is 2^-BITS
-BIGGEST: Final = 1.7976931348623157e308
 
 
 class Refused(Exception):  # noqa: N818 - what the checker says
@@ -81,11 +77,10 @@ def part(of: Any, key: str) -> Any:
     return of[key]
 
 
-def kind(value: Any, wanted: type, what: str) -> Any:
-    """A list, an object, a text of at most 1000 characters, true or false."""
-    need(
-        type(value) is wanted and (not isinstance(value, str) or len(value) <= 1000), f"{what}: not a {wanted.__name__}"
-    )
+def kind(value: Any, wanted: type[Any], what: str, size: int | None = None) -> Any:
+    """A list (of a size), an object, a text of at most 1000 characters, true or false."""
+    need(type(value) is wanted and (wanted is not str or len(value) <= 1000), f"{what}: not a {wanted.__name__}")
+    need(size is None or len(value) == size, f"{what}: not {size} of them")
     return value
 
 
@@ -97,8 +92,7 @@ def number(value: Any, what: str, least: float = -BIGGEST) -> float:
 
 
 def numbers(values: Any, size: int, what: str, least: float = -BIGGEST) -> list[float]:
-    need(isinstance(values, list) and len(values) == size, f"{what}: not a list of {size} numbers")
-    return [number(value, what, least) for value in values]
+    return [number(value, what, least) for value in kind(values, list, what, size)]
 
 
 def index(value: Any, size: int, what: str) -> int:
@@ -110,35 +104,3 @@ def indices(values: Any, size: int, what: str) -> list[int]:
     found = [index(value, size, what) for value in kind(values, list, what)]
     need(len(set(found)) == len(found), f"{what}: one occurs twice")
     return found
-
-
-# ---- exact arithmetic --------------------------------------------------------------------------------------------------
-@lru_cache(1 << 16)
-def units(x: float) -> int:
-    """x 2^1074, a whole number."""
-    above, below = x.as_integer_ratio()
-    return above << (BITS - below.bit_length() + 1)
-
-
-ONE: Final = units(1.0)
-
-
-def first(at: int, whole: bool) -> float:
-    """The smallest float (whole number) that is at least ``at`` units; beyond all floats: inf or -inf."""
-    if whole:
-        at = -(-at // ONE) * ONE
-    if abs(at) > units(BIGGEST):
-        return math.copysign(math.inf, at)
-    value = at / ONE
-    return value if units(value) >= at else math.nextafter(value, math.inf)
-
-
-def up(x: float, whole: bool) -> float:
-    """The next value of a column after x: the next float, or the next whole number."""
-    if whole and abs(x) < 2.0**52:
-        return math.floor(x) + 1.0
-    return math.nextafter(x, math.inf)
-
-
-def down(x: float, whole: bool) -> float:
-    return -up(-x, whole)

@@ -4,38 +4,25 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections import Counter
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
-from elbowroom_checker.centers import check_centers
-from elbowroom_checker.linear import check_linear_centers, check_range, linear_row, worst_margin
-from elbowroom_checker.model import Affine, Model, Trees, read_model
-from elbowroom_checker.network import Network
-from elbowroom_checker.question import Box, Question, read_question
-from elbowroom_checker.reading import (
-    BITS,
-    MOST_MEMORY,
-    Budget,
-    Refused,
-    kind,
-    need,
-    number,
-    numbers,
-    parsed,
-    part,
-    weight,
-)
-from elbowroom_checker.rows import margins, tree_row
-from elbowroom_checker.trees import Walker, check_tree_of_boxes
+from elbowroom_checker.centers import Centers
+from elbowroom_checker.exact import BITS
+from elbowroom_checker.linear import MapCenters, Maps
+from elbowroom_checker.model import Model, Trees, read_model
+from elbowroom_checker.question import Box, Question, margins, read_question, walk
+from elbowroom_checker.reading import MOST_MEMORY, Budget, Refused, kind, need, number, numbers, parsed, part, weight
+from elbowroom_checker.trees import Walker, tree_row
 
+Family: TypeAlias = Walker | Maps
 SECONDS: Final = 600.0
 ASSUMED: Final = (
-    "the model file states what the model does (elbowroom replays it against the model when it reads it).",
-    "inputs are finite float64 numbers, whole and one-hot where the file says so, within its limits.",
-    "the model's own arithmetic strays from real numbers by no more than its file states, sums in any order.",
-)
-NOT_CHECKED: Final = (
-    "NOT CHECKED: rules about centres other than limits, whole numbers, groups and the number of changes."
+    "ASSUMED: the model file states what the model does (elbowroom replays it against the model when it reads it).",
+    "ASSUMED: inputs are finite float64 numbers, whole and one-hot where the file says so, within its limits.",
+    "ASSUMED: the model's own arithmetic strays from real numbers by no more than its file states, sums in any order.",
+    "NOT CHECKED: rules about centres other than limits, whole numbers, groups and the number of changes.",
 )
 
 
@@ -60,15 +47,20 @@ def check(proof: bytes, model: bytes, seconds: float = SECONDS) -> Proven:
 
 
 def _check(file: dict[str, Any], model: Model, digest: str, budget: Budget) -> Proven:
-    need(part(file, "format") == "elbowroom proof" and part(file, "version") == 2, "no proof file of version 2")
+    need(part(file, "format") == "elbowroom proof" and part(file, "version") == 3, "no proof file of version 3")
     need(part(file, "model_sha256") == digest, "the proof is about another model file")
     question = read_question(part(file, "question"), model)
+    rivals, parts = margins(model, question), model.parts
+    if isinstance(parts, Trees):
+        family: Family = Walker(parts, question, [tree_row(model, parts, rival) for rival in rivals])
+    else:
+        family = Maps(parts, question, rivals)
     said, region, distance = _asked(model, question), part(file, "region"), None
     if region is not None:
         center, box = _region(region, question)
         cost = question.least_cost(Box(center.copy(), center.copy())) or 0
         distance = (math.isqrt(cost) if question.norm == "l2" else cost) / (1 << 2 * BITS)
-        how = _check_region(model, question, box, center, part(file, "validity"), budget)
+        how = _check_region(family, question, box, center, part(file, "validity"), budget)
         for name, c, low, high in zip(model.names, center, box.low, box.high, strict=True):
             said.append(f"region, column {name!r}: centre {c!r}, from {low!r} to {high!r}")
         said.append(f"VALID: every input of the {question.shape} around the centre has the wanted outcome ({how}).")
@@ -80,46 +72,39 @@ def _check(file: dict[str, Any], model: Model, digest: str, budget: Budget) -> P
     else:
         stated = part(optimality, "bound")
         bound = math.inf if stated is None else number(stated, "bound", 0.0)
-        count = _check_centers(model, question, optimality, None if stated is None else bound, budget)
-        how = ", ".join(f"{number} by {reason}" for reason, number in count.items())
+        how = _check_centers(family, question, optimality, None if stated is None else bound, budget)
         words = "NONE EXISTS: the {}" if stated is None else f"NOT CLOSER: at a distance below {bound:.17g}, the {{}}"
         said.append(f"{words.format(question.shape)} of every admissible centre holds another outcome ({how}).")
     for key, value in kind(file.get("attestation", {}), dict, "attestation").items():
         said.append(f"ATTESTED, NOT PROVEN: {key!r}: {value!r:.300}")
-    assumed = [f"ASSUMED: {each}" for each in ASSUMED]
-    return Proven([*said, *assumed, NOT_CHECKED], region is not None, distance, bound)
+    return Proven([*said, *ASSUMED], region is not None, distance, bound)
 
 
-def _check_region(model: Model, question: Question, box: Box, center: list[float], steps: Any, budget: Budget) -> str:
-    """How it was shown that every input of a region is good."""
-    rivals, parts = margins(model, question), model.parts
-    need(isinstance(steps, list) and len(steps) == len(rivals), "validity: not one proof per rival")
-    if isinstance(parts, Trees):
-        about, walker = zip(rivals, steps, strict=True), Walker(parts, question)
-        proofs = [(tree_row(model, parts, rival), each) for rival, each in about]
-        count = sum(check_tree_of_boxes(walker, row, box, center, each, budget) for row, each in proofs)
-        return f"{count} boxes of inputs, the smallest leaf values of each added up exactly"
-    if isinstance(parts, list):
-        network = Network(parts, question, box, center)
-        count = sum(network.check(rival, each, budget) for rival, each in zip(rivals, steps, strict=True))
-        return f"{count} parts, a linear bound of the network in each, rounded outwards"
-    check_range(parts, box)
-    for rival, u in zip(rivals, numbers(steps, len(rivals), "validity", 0.0), strict=True):
-        worst = worst_margin(linear_row(parts, rival), question, box, center, u)
-        need(worst > 0, "the region has a point whose margin is within the error bound")
-    return "the worst point of every rival, exactly"
+def _check_region(
+    family: Family, question: Question, region: Box, center: list[float], file: Any, budget: Budget
+) -> str:
+    """How it was shown, rival by rival and part by part, that every input of a region is good."""
+    count = 0
+    for j, steps in enumerate(kind(file, list, "validity: one proof per rival", len(family.rows))):
+        for step, box, _ in walk(steps, region, question, "a validity proof", budget, family.neurons):
+            count += 1
+            holds = not question.narrow(box) or family.proves(j, step, box, center)
+            need(holds, f"leaf {count} of a validity proof does not hold")
+    return f"{count} parts, {family.how}"
 
 
-def _check_centers(model: Model, question: Question, file: Any, bound: float | None, budget: Budget) -> dict[str, int]:
-    """By which reasons no centre is closer than the bound."""
-    rivals, parts = margins(model, question), model.parts
-    if isinstance(parts, Trees):
-        rows = [tree_row(model, parts, rival) for rival in rivals]
-        return check_centers(Walker(parts, question), rows, file, bound, budget)
-    need(isinstance(parts, Affine), "bounds for networks are unknown to this checker")
-    assert isinstance(parts, Affine)
-    check_range(parts, question.limits)
-    return check_linear_centers([linear_row(parts, rival) for rival in rivals], question, file, bound, budget)
+def _check_centers(family: Family, question: Question, file: Any, bound: float | None, budget: Budget) -> str:
+    """By which reasons no centre is closer than the bound: 0 says that every one of a box costs as much, or changes too much."""
+    count, limit = Counter[str](), None if bound is None else question.price(bound)
+    reasons = Centers(family, file, limit, budget) if isinstance(family, Walker) else MapCenters(family, file, bound)
+    tree = walk(part(file, "tree"), question.limits, question, "the tree of centres", budget, reasons.neurons)
+    for step, box, stack in tree:
+        is_open = question.narrow(box) and not question.is_closed(box, limit)
+        need(step != 0 or not is_open, "a leaf has a centre below the bound")
+        reason, rest = ("cost", []) if step == 0 else reasons.closes(step, box, is_open)
+        stack += rest
+        count[reason] += 1
+    return ", ".join(f"{number} by {reason}" for reason, number in count.items())
 
 
 def _region(region: Any, question: Question) -> tuple[list[float], Box]:

@@ -20,6 +20,7 @@ import elbowroom
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src"
 MOST_LINES, MOST_FUNCTION_LINES = 400, 80
+MOST_OF_CHECKER = 972  # lines of code of the program that a stranger should be able to read; only ever fewer
 
 # Public names that docs/api.md does not mention.
 KNOWN_UNDOCUMENTED = frozenset({"Breakpoint"})
@@ -85,6 +86,22 @@ def test_no_function_is_longer_than_a_page() -> None:
         and (node.end_lineno or node.lineno) - node.lineno + 1 - words_in(node) > MOST_FUNCTION_LINES
     }
     only_known(long, frozenset())
+
+
+def code_lines(module: str) -> int:
+    """Lines that are neither blank, nor a comment, nor part of a docstring."""
+    told = set[int]()
+    for node in ast.walk(tree_of(module)):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node) is not None:
+            told |= set(range(node.body[0].lineno, (node.body[0].end_lineno or 0) + 1))
+    lines = enumerate(modules()[module].read_text(encoding="utf-8").splitlines(), 1)
+    return sum(1 for i, line in lines if line.strip() and not line.strip().startswith("#") and i not in told)
+
+
+def test_the_checker_of_strangers_is_short() -> None:
+    sizes = {m: code_lines(m) for m in modules() if m.split(".")[0] == "elbowroom_checker"}
+    assert 0 < sum(sizes.values()) <= MOST_OF_CHECKER, sizes
+    assert all(len(line) <= 132 for m in sizes for line in modules()[m].read_text(encoding="utf-8").splitlines())
 
 
 # ---- layers ----------------------------------------------------------------------------------------------------------

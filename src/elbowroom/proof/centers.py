@@ -28,10 +28,9 @@ from elbowroom.search.trees.memory import TreeMemory
 from elbowroom.search.trees.question.layout import lay_out
 from elbowroom.search.trees.stop import STOP
 from elbowroom_checker.centers import Auction, meets
+from elbowroom_checker.exact import up
 from elbowroom_checker.question import Box
-from elbowroom_checker.reading import up
-from elbowroom_checker.rows import Row
-from elbowroom_checker.trees import Walker
+from elbowroom_checker.trees import Row, Walker
 
 ABOVE: Final = (
     4e-11  # relative: the kernels search this far beyond the bound, more than their rounding, less than their gap

@@ -16,10 +16,11 @@ import numpy as np
 from elbowroom.numerics import Floats
 from elbowroom.proof.validity import NotWritten
 from elbowroom.search.contract import Clock
+from elbowroom_checker.exact import BIGGEST, BITS
 from elbowroom_checker.linear import ROUNDING, LinearRow, check_range, dual_value, worst_margin
 from elbowroom_checker.model import Affine
 from elbowroom_checker.question import Box, Question
-from elbowroom_checker.reading import BIGGEST, BITS, Refused
+from elbowroom_checker.reading import Refused
 
 NEARLY: Final = 1.0 - 1e-15  # weights and shifts are shortened by this, so that rounding does not make them too long
 GAP: Final = 1e-9  # relative: a bound that is closer to the search's own is as good
@@ -29,14 +30,14 @@ MOST_STEPS: Final = 2000  # of a tree of boxes
 # ---- validity ----------------------------------------------------------------------------------------------------------
 def region_multipliers(
     parts: Affine, rows: list[LinearRow], question: Question, region: Box, center: list[float]
-) -> list[float]:
-    """One multiplier per rival, which the checker accepts."""
+) -> list[list[float]]:
+    """One leaf per rival, its multiplier, which the checker accepts."""
     _need_range(parts, region)
     found = [0.0 if question.shape == "box" else _multiplier(row, question, region, center) for row in rows]
     for row, u in zip(rows, found, strict=True):
         if worst_margin(row, question, region, center, u) <= 0:
             raise NotWritten("the region has a point whose margin is within the error bound")
-    return found
+    return [[u] for u in found]
 
 
 def _need_range(parts: Affine, box: Box) -> None:
@@ -105,7 +106,7 @@ def linear_centers_document(
             raise NotWritten("weak duality with one rival does not reach the bound")
         steps.append(list(split))
         stack += reversed(question.halves(whole_box, *split))
-    return {"bound": None if math.isinf(bound) else reached, "tree": steps}
+    return {"bound": None if math.isinf(bound) else reached, "shifts": shifts, "tree": steps}
 
 
 def _best_leaf(
@@ -120,9 +121,9 @@ def _best_leaf(
     best: tuple[float, dict[str, Any], int] = (-math.inf, {}, -1)
     for j, row in enumerate(rows):
         for multiplier, weights in _candidates(row, question, center, math.isinf(bound)):
-            leaf = {"row": j, "multiplier": multiplier, "shift": shifts[j], "weights": weights}
+            leaf = {"row": j, "multiplier": multiplier, "shift": j, "weights": weights}
             try:
-                value = float(dual_value(rows, question, box, leaf, math.isinf(bound)))
+                value = float(dual_value(row, question, box, leaf, shifts[j], math.isinf(bound)))
             except (Refused, OverflowError):
                 continue
             if value > best[0]:

@@ -8,7 +8,6 @@ settles is split: at a category, at the open neuron that costs the bound most, o
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,90 +23,90 @@ from elbowroom.problem import Target
 from elbowroom.problem.body import Body
 from elbowroom.proof.validity import NotWritten
 from elbowroom.search.contract import Clock
-from elbowroom_checker.network import Network, Part
-from elbowroom_checker.question import Box
-from elbowroom_checker.rows import Margin
+from elbowroom_checker.model import Affine
+from elbowroom_checker.network import Part
+from elbowroom_checker.question import Box, Margin, Question
 
 _ROUNDS, _LITTLE, _SHARE = 8, 0.02, 0.1  # of cuts; what each has to gain; where boxes are halved in the middle
 _NARROWEST = 1e-9  # inputs are not split below this share of the region
 _STUCK = "the checker's arithmetic does not settle a part of the region that no split divides"
-Decided = dict[tuple[int, int], int]
-
-
-@dataclass(frozen=True, eq=False)
-class _Piece:
-    box: Box
-    decided: Decided
 
 
 class NetworkSteps:
-    """The steps of one rival."""
+    """The steps of one rival. In the file the neurons are counted after the columns, layer by layer."""
 
     def __init__(
-        self, network: Network, margin: Margin, rival: int, judge: NetworkQuestion, body: Body, clock: Clock
+        self,
+        layers: list[Affine],
+        question: Question,
+        margin: Margin,
+        rival: int,
+        judge: NetworkQuestion,
+        body: Body,
+        clock: Clock,
     ) -> None:
-        self._network, self._margin, self._rival = network, margin, rival
+        self._layers, self._question, self._margin, self._rival = layers, question, margin, rival
         self._judge, self._body, self._clock = judge, body, clock
+        self._region, self._center = Box(body.lower.tolist(), body.upper.tolist()), body.center.tolist()
+        self._first = np.cumsum([len(self._center), *(len(layer.bias) for layer in layers)]).tolist()
         self._solver = quiet_solver()
 
     def write(self) -> list[Any]:
         steps: list[Any] = []
-        stack = [_Piece(self._network.region.copy(), {})]
+        stack = [self._region.copy()]
         while stack:
             if self._clock.expired:
                 raise NotWritten("the time limit was reached before the proof of validity was written")
-            piece = stack.pop()
-            step, parts = self._settle(piece)
+            step, parts = self._settle(stack.pop())
             steps.append(step)
             stack += reversed(parts)
         return steps
 
-    def _settle(self, piece: _Piece) -> tuple[Any, list[_Piece]]:
+    def _settle(self, piece: Box) -> tuple[Any, list[Box]]:
         """A leaf, or a split with its two parts."""
-        network, box = self._network, piece.box.copy()
-        if not network.question.narrow(box):
+        box, question = piece.copy(), self._question
+        if not question.narrow(box):
             return 0, []
-        for group in network.question.groups:
-            open_members = sorted(network.question.categories(group, box))
+        for group in question.groups:
+            open_members = sorted(question.categories(group, box))
             if len(open_members) > 1:
-                return self._at_input(piece, open_members[0], 0.0)
-        part = Part(network, box, piece.decided)
-        if part.empty or network.beyond(self._margin, part) > 0:
+                return self._split(piece, open_members[0], 0.0)
+        part = Part(self._layers, question, box, self._center)
+        if part.empty or part.worst(self._margin) > 0:
             return 0, []
         if self._is_plain_box:
             return self._settle_box(piece, part)
-        node = self._node(part, piece.decided)
+        node = self._node(part)
         bound, point = self._judge.improve(node, self._rival, self._judge.bound(node, self._rival))
         multipliers = [
-            {i: float(m[0, i]) for i in self._free(k, part, piece.decided) if math.isfinite(m[0, i])}
+            {i: float(m[0, i]) for i in self._free(k, part) if math.isfinite(m[0, i])}
             for k, m in enumerate(bound.multipliers)
         ]
-        if network.beyond(self._margin, part, multipliers) > 0:
+        if part.worst(self._margin, multipliers) > 0:
             return _leaf(multipliers), []
         split = self._judge.where_to_split(node, bound, point)
         if split is None:
             raise NotWritten(_STUCK)
         place, where = split
         if isinstance(where, float):
-            return self._at_input(piece, place, where)
-        parts = [_Piece(piece.box, {**piece.decided, (place, where): sign}) for sign in (-1, 1)]
-        return {"layer": place, "neuron": where}, parts
+            return self._split(piece, place, where)
+        return self._split(piece, self._first[place] + where, 0.0)
 
     @property
     def _is_plain_box(self) -> bool:
         """One hidden layer over a box: planes over the inputs are far tighter than lines through single neurons."""
-        whole = np.array(self._network.question.whole)[self._judge.inputs.moving].any()
-        return len(self._judge.hidden) == 1 and self._network.question.shape == "box" and not whole
+        whole = np.array(self._question.whole)[self._judge.inputs.moving].any()
+        return len(self._judge.hidden) == 1 and self._question.shape == "box" and not whole
 
-    def _settle_box(self, piece: _Piece, part: Part) -> tuple[Any, list[_Piece]]:
-        network, judge = self._network, self._judge
+    def _settle_box(self, piece: Box, part: Part) -> tuple[Any, list[Box]]:
+        judge = self._judge
         layer, v = judge.hidden[0], judge.last.weight[self._rival]
         inputs = InputSet(self._body, np.array(part.box.low), np.array(part.box.high))
         at = Interval(np.array(part.low[0]), np.array(part.high[0]))
         columns = inputs.moving
         width = (inputs.upper - inputs.lower)[columns]
         P, N = np.flatnonzero((v > 0.0) & at.unstable), np.flatnonzero((v < 0.0) & at.unstable)
-        whole = np.array(network.region.high) - np.array(network.region.low)
+        whole = np.array(self._region.high) - np.array(self._region.low)
         wide = width > _NARROWEST * whole[columns]
         if not wide.any() or not (P.size or N.size):
             raise NotWritten(_STUCK)
@@ -125,7 +124,7 @@ class NetworkSteps:
             planes[:, columns] = v[N, None] * found.mixed / width
             lines: dict[int, Any] = {int(i): float(v[i] * found.theta[i]) for i in P}
             multipliers = [lines | {int(i): plane.tolist() for i, plane in zip(N, planes, strict=True)}]
-            value = float(network.beyond(self._margin, part, multipliers))
+            value = float(part.worst(self._margin, multipliers))
             if value > 0.0:
                 return _leaf(multipliers), []
             if value - best < _LITTLE * abs(value) or not program.cut():
@@ -140,24 +139,24 @@ class NetworkSteps:
             score = np.abs(v[open_]) @ np.abs(a[open_])
         k = int(np.argmax(np.where(wide, score, -1.0)))
         share = float(t[k]) if _SHARE < t[k] < 1.0 - _SHARE else 0.5
-        return self._at_input(piece, int(columns[k]), float(inputs.lower[columns[k]] + share * width[k]))
+        return self._split(piece, int(columns[k]), float(inputs.lower[columns[k]] + share * width[k]))
 
-    def _at_input(self, piece: _Piece, column: int, at: float) -> tuple[Any, list[_Piece]]:
-        halves = self._network.question.halves(piece.box, column, at)
-        return {"column": column, "at": at}, [_Piece(half, piece.decided) for half in halves]
+    def _split(self, piece: Box, column: int, at: float) -> tuple[Any, list[Box]]:
+        return [column, at], list(self._question.halves(piece, column, at))
 
-    def _free(self, k: int, part: Part, decided: Decided) -> list[int]:
+    def _free(self, k: int, part: Part) -> list[int]:
         """Neurons whose multiplier is not that of a line through them anyway."""
-        ends = zip(part.low[k], part.high[k], strict=True)
-        return [i for i, (low, high) in enumerate(ends) if low < 0.0 < high or (k, i) in decided]
+        ends, first, decided = zip(part.low[k], part.high[k], strict=True), self._first[k], part.box.decided
+        return [i for i, (low, high) in enumerate(ends) if low < 0.0 < high or first + i in decided]
 
-    def _node(self, part: Part, decided: Decided) -> Node:
+    def _node(self, part: Part) -> Node:
         """The part as the judge knows it."""
         inputs = InputSet(self._body, np.array(part.box.low), np.array(part.box.high))
         intervals = [Interval(np.array(a), np.array(b)) for a, b in zip(part.low, part.high, strict=True)]
         phases: list[Floats] = [np.zeros(len(low)) for low in part.low]
-        for (k, i), sign in decided.items():
-            phases[k][i] = float(sign)
+        for name, (low, _) in part.box.decided.items():
+            k = int(np.searchsorted(self._first, name, side="right")) - 1
+            phases[k][name - self._first[k]] = 1.0 if low >= 0.0 else -1.0
         return Node(inputs, phases, intervals)
 
 
@@ -166,7 +165,13 @@ def _leaf(multipliers: list[dict[int, Any]]) -> list[list[list[Any]]]:
 
 
 def network_steps(
-    network: Network, margins: list[Margin], model: ReluNetwork, target: Target, body: Body, clock: Clock
+    layers: list[Affine],
+    question: Question,
+    margins: list[Margin],
+    model: ReluNetwork,
+    target: Target,
+    body: Body,
+    clock: Clock,
 ) -> list[Any]:
     """One list of steps per rival."""
     rows = network_margins(model, target.index(model.info), target.need)
@@ -175,6 +180,6 @@ def network_steps(
         with np.errstate(over="ignore", invalid="ignore"):
             judge = NetworkQuestion(rows.layers, rows.slack, inputs, deadline, math.inf)
             about = enumerate(margins)
-            return [NetworkSteps(network, margin, j, judge, body, clock).write() for j, margin in about]
+            return [NetworkSteps(layers, question, margin, j, judge, body, clock).write() for j, margin in about]
     except (Refuted, Unsettled) as error:
         raise NotWritten(f"the judge's relaxations did not settle a part of the region: {error}") from None

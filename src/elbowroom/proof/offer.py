@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from elbowroom_checker.centers import Auction
-from elbowroom_checker.reading import BITS
+from elbowroom_checker.exact import BITS
 
 ROUNDS: Final = 60  # of the bisection for a multiplier
 

@@ -12,8 +12,8 @@ import numpy as np
 
 from elbowroom.numerics import Ints
 from elbowroom.search.trees.question.layout import Layout
+from elbowroom_checker.exact import down, up
 from elbowroom_checker.question import Box, Question
-from elbowroom_checker.reading import down, up
 
 
 @dataclass(frozen=True, eq=False)

@@ -29,14 +29,12 @@ from elbowroom.search.trees.boxes.calls import BoxKernels
 from elbowroom.search.trees.memory import TreeMemory
 from elbowroom_checker import model as read
 from elbowroom_checker.linear import linear_row
-from elbowroom_checker.network import Network
-from elbowroom_checker.question import Box, Question, read_question
+from elbowroom_checker.question import Box, Question, margins, read_question
 from elbowroom_checker.reading import Refused, parsed
-from elbowroom_checker.rows import margins, tree_row
-from elbowroom_checker.trees import Walker
+from elbowroom_checker.trees import Walker, tree_row
 
 FORMAT: Final = "elbowroom proof"
-VERSION: Final = 2
+VERSION: Final = 3
 MOST_KNOWN: Final = 1000  # bad regions of a search for balls that are tried, those of most use first
 
 
@@ -97,9 +95,10 @@ class TreeHalves:
 class LinearHalves:
     def __init__(self, model: read.Model, question: Question, clock: Clock) -> None:
         parts = model.parts
-        assert isinstance(parts, read.Affine)
-        self._rows = [linear_row(parts, margin) for margin in margins(model, question)]
-        self._question, self._clock, self._parts = question, clock, parts
+        assert isinstance(parts, list)
+        (self._parts,) = parts
+        self._rows = [linear_row(self._parts, margin) for margin in margins(model, question)]
+        self._question, self._clock = question, clock
 
     def validity(self, body: Body) -> Any:
         region = Box(body.lower.tolist(), body.upper.tolist())
@@ -117,13 +116,12 @@ class NetworkHalves:
         self._margins = margins(model, question)
 
     def validity(self, body: Body) -> Any:
-        region, center = Box(body.lower.tolist(), body.upper.tolist()), body.center.tolist()
+        assert isinstance(self._problem.model, ReluNetwork)
+        about = self._layers, self._question, self._margins, self._problem.model, self._problem.target
         try:
-            network = Network(self._layers, self._question, region, center)
+            return network_steps(*about, body, self._clock)
         except Refused as reason:
             raise NotWritten(str(reason)) from None
-        assert isinstance(self._problem.model, ReluNetwork)
-        return network_steps(network, self._margins, self._problem.model, self._problem.target, body, self._clock)
 
     def optimality(self, body: Body | None, lower_bound: float) -> dict[str, Any]:
         raise NotWritten("a proof that no closer centre exists cannot be written for networks yet")

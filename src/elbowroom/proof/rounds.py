@@ -21,10 +21,9 @@ from elbowroom.proof.validity import NotWritten
 from elbowroom.result.certificate import Counterexample
 from elbowroom.search.contract import Clock
 from elbowroom_checker.centers import meets
+from elbowroom_checker.exact import up
 from elbowroom_checker.question import Box
-from elbowroom_checker.reading import up
-from elbowroom_checker.rows import Row
-from elbowroom_checker.trees import Walker
+from elbowroom_checker.trees import Row, Walker
 
 MOST_STEPS: Final = 40_000
 MANY: Final = 100.0  # widths of a room: gaps beyond count as that many

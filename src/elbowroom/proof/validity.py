@@ -9,10 +9,9 @@ from operator import itemgetter
 from typing import Any
 
 from elbowroom.search.contract import Clock
+from elbowroom_checker.exact import down
 from elbowroom_checker.question import Box
-from elbowroom_checker.reading import down
-from elbowroom_checker.rows import Row
-from elbowroom_checker.trees import Sides, Walker, is_outside
+from elbowroom_checker.trees import Row, Sides, Walker, is_outside
 
 
 class NotWritten(Exception):  # noqa: N818 - an outcome
@@ -27,7 +26,7 @@ def tree_of_boxes(walker: Walker, row: Row, region: Box, center: list[float], cl
         if clock.expired:
             raise NotWritten("the time limit was reached before the proof of validity was written")
         box = stack.pop()
-        split = _split(walker, row, region, center, box)
+        split = _split(walker, row, center, box)
         if split is None:
             steps.append(0)
             continue
@@ -36,10 +35,10 @@ def tree_of_boxes(walker: Walker, row: Row, region: Box, center: list[float], cl
     return steps
 
 
-def _split(walker: Walker, row: Row, region: Box, center: list[float], box: Box) -> tuple[int, float] | None:
+def _split(walker: Walker, row: Row, center: list[float], box: Box) -> tuple[int, float] | None:
     """Where to divide a box: at an edge of the worst leaf of the tree with the widest spread. None: it needs no more."""
     small, question = box.copy(), walker.question
-    if not question.narrow(small) or is_outside(question, region, center, small):
+    if not question.narrow(small) or is_outside(question, center, small):
         return None
     total, widest = 0, -1
     spans, worst = question.spans(small), Sides()

@@ -12,10 +12,9 @@ from elbowroom.proof.model_file import model_bytes
 from elbowroom.proof.question_file import question_document
 from elbowroom_checker.centers import Auction, meets
 from elbowroom_checker.model import Trees, read_model
-from elbowroom_checker.question import Box, Question, read_question
+from elbowroom_checker.question import Box, Question, margins, read_question
 from elbowroom_checker.reading import parsed
-from elbowroom_checker.rows import Row, margins, tree_row
-from elbowroom_checker.trees import Walker
+from elbowroom_checker.trees import Row, Walker, tree_row
 from tests.support.small_models import every_cell
 from tests.support.small_questions import random_question
 

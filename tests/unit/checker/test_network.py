@@ -17,11 +17,10 @@ from elbowroom.proof.prover import Prover
 from elbowroom.proof.question_file import question_document
 from elbowroom_checker import Refused, check
 from elbowroom_checker.model import Affine, read_model
-from elbowroom_checker.network import Network, Part
+from elbowroom_checker.network import Part
 from elbowroom_checker.question import Box as Cell
-from elbowroom_checker.question import Question, read_question
+from elbowroom_checker.question import Margin, Question, margins, read_question
 from elbowroom_checker.reading import parsed
-from elbowroom_checker.rows import Margin, margins
 from tests.support.hostile import hostile_points
 from tests.support.proofs import Proven, about, damaged, packed, places
 from tests.support.small_networks import network, solve
@@ -57,12 +56,11 @@ def margin_at(margin: Margin, scores: list[Fraction]) -> Fraction:
     return sum((s * scores[k] for k, s in margin.signs.items()), -margin.goal)
 
 
-def opened(problem: RecourseProblem, body: Body) -> tuple[Network, Question, list[Margin]]:
+def opened(problem: RecourseProblem, body: Body) -> tuple[list[Affine], Question, list[Margin]]:
     model = read_model(parsed(model_bytes(problem.model)))
     asked = read_question(question_document(problem, body), model)
     assert isinstance(model.parts, list)
-    region = Cell(body.lower.tolist(), body.upper.tolist())
-    return Network(model.parts, asked, region, body.center.tolist()), asked, margins(model, asked)
+    return model.parts, asked, margins(model, asked)
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -73,40 +71,45 @@ def test_no_bound_is_above_the_truth(seed: int) -> None:
         pytest.skip("nothing is within the limits")
     center = np.where(problem.space.group_of >= 0, problem.factual, np.clip(problem.factual, *problem.limits))
     body = problem.body(center)
-    net, asked, rows = opened(problem, body)
+    layers, asked, rows = opened(problem, body)
     points = hostile_points(body)
     points = points[rng.permutation(len(points))[:60]]
-    sums = [before_relu(net.layers, x) for x in points]
+    sums = [before_relu(layers, x) for x in points]
     for sharp in (0.0, 0.3, 3.0):
         some, decided = points[int(rng.integers(len(points)))], {}
-        cell = net.region.copy()
+        cell, name = Cell(body.lower.tolist(), body.upper.tolist()), some.size
         for f in range(some.size):
             if rng.random() < 0.5:
                 cell.cut(f, float(some[f]) - 0.1, float(some[f]) + 0.1)
-        here = before_relu(net.layers, some)
-        for k, layer in enumerate(net.layers[:-1]):
+        here = before_relu(layers, some)
+        for k, layer in enumerate(layers[:-1]):
             for i in range(len(layer.bias)):
-                if rng.random() < 0.3:
-                    decided[k, i] = 1 if here[k][i] >= 0 else -1
+                if rng.random() < 0.3:  # at a random value, mostly 0
+                    at = float(rng.choice([0.0, 0.0, rng.normal()]))
+                    decided[k, i] = at, here[k][i] >= at
+                    cell = asked.halves(cell, name + i, at)[int(here[k][i] >= at)]
+            name += len(layer.bias)
         assert asked.narrow(cell)
-        part = Part(net, cell, decided)
+        part = Part(layers, asked, cell, body.center.tolist())
         assert not part.empty
         multipliers: list[dict[int, Any]] = [
             {i: float(rng.normal(scale=sharp)) for i in range(len(layer.bias)) if rng.random() < sharp}
-            for layer in net.layers[:-1]
+            for layer in layers[:-1]
         ]
         for i in multipliers[0]:
             if rng.random() < 0.5:  # a plane over the inputs
                 multipliers[0][i] = rng.normal(scale=sharp, size=some.size).tolist()
         met = 0
         for x, z in zip(points, sums, strict=True):
-            if any(s * z[k][i] < 0 for (k, i), s in decided.items()) or not np.all((cell.low <= x) & (x <= cell.high)):
+            if any(z[k][i] < at if above else z[k][i] > at for (k, i), (at, above) in decided.items()) or not np.all(
+                (cell.low <= x) & (x <= cell.high)
+            ):
                 continue
             met += 1
-            for k in range(len(net.layers) - 1):
+            for k in range(len(layers) - 1):
                 assert all(a <= v <= b for a, v, b in zip(part.low[k], z[k], part.high[k], strict=True))
             for row in rows:
-                assert net.beyond(row, part, multipliers) < margin_at(row, z[-1])
+                assert part.worst(row, multipliers) < margin_at(row, z[-1])
         assert met
 
 
@@ -117,18 +120,21 @@ def test_the_errors_of_the_original_are_counted() -> None:
         if problem.trouble is not None:
             continue
         body = problem.body(np.clip(problem.factual, *problem.limits))
-        net, _, _ = opened(problem, body)
+        layers, asked, _ = opened(problem, body)
+        region = Cell(body.lower.tolist(), body.upper.tolist())
+        assert asked.narrow(region)
+        errors = Part(layers, asked, region, body.center.tolist()).errors
         for x in body.sample(20, seed):
-            exact = before_relu(net.layers, x)[-1]
+            exact = before_relu(layers, x)[-1]
             for turned in (slice(None), slice(None, None, -1)):
                 hidden = x
-                for layer in net.layers:
+                for layer in layers:
                     w = np.array(layer.weight)[:, turned]
                     z = np.array([sum((a * b for a, b in zip(row, hidden[turned], strict=True)), 0.0) for row in w])
                     z = z + np.array(layer.bias)
                     hidden = np.maximum(z, 0.0)
                 off = [abs(Fraction(float(a)) - b) for a, b in zip(z, exact, strict=True)]
-                assert all(a <= b for a, b in zip(off, net.errors, strict=True))
+                assert all(a <= b for a, b in zip(off, errors, strict=True))
 
 
 # ---- answers -----------------------------------------------------------------------------------------------------------
@@ -265,8 +271,7 @@ def test_numbers_of_a_network_that_are_none_or_too_large(value: object) -> None:
 
 
 LEAVES: list[Any] = [
-    1, -1, None, "0", {}, {"layer": 0}, {"neuron": 0}, {"layer": 9, "neuron": 0}, {"layer": 0, "neuron": -1},
-    {"column": 0}, {"column": 99, "at": 0.0}, {"column": 0, "at": None}, {"column": 0, "at": 0.0, "neuron": 0},
+    1, -1, None, "0", {}, [0], [99, 0.0], [-1, 0.0], [0, None], [0.0, 0.0], [None, 0.0], ["0", 0.0], [0, "0"], [True, 0.0],
     [], [[]] * 9, [[[0]]], [[[0, None]]], [[[99, 0.0]]], [[[0, 1e308]]], [[0]], [None],
 ]  # fmt: skip
 
@@ -286,6 +291,7 @@ def test_endless_splits_end() -> None:
     found = with_answers(10)[0]
     assert found.proof.document is not None
     rows = len(found.proof.document["validity"])
-    for steps in ([{"layer": 0, "neuron": 0}] * 100_000, [{"column": 0, "at": 0.0}] * 100_000):
+    columns = len(found.problem.factual)
+    for steps in ([[columns, 0.0]] * 100_000, [[0, 0.0]] * 100_000):
         with pytest.raises(Refused, match=r"too early|too deep|within 5 seconds"):
             check(packed({**found.proof.document, "validity": [steps] * rows}), found.model_file, seconds=5.0)

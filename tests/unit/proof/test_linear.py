@@ -107,9 +107,8 @@ def test_false_claims_are_refused() -> None:
         nearer
     )
     moved = {"center": nearer.tolist(), "lower": body.lower.tolist(), "upper": body.upper.tolist()}
-    with pytest.raises(Refused, match="margin is within the error bound"):
+    with pytest.raises(Refused, match="validity proof does not hold"):
         check(packed({**document, "region": moved}), file)
-    leaf = document["optimality"]["tree"][0]
-    longer = {**leaf, "shift": [1.5 * s for s in leaf["shift"]]}
+    longer = [[1.5 * s for s in shift] for shift in document["optimality"]["shifts"]]
     with pytest.raises(Refused, match="leaves the room"):
-        check(packed({**document, "optimality": {**document["optimality"], "tree": [longer]}}), file)
+        check(packed({**document, "optimality": {**document["optimality"], "shifts": longer}}), file)

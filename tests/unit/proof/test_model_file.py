@@ -13,7 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from elbowroom import Explainer
 from elbowroom.proof.model_file import model_bytes
-from elbowroom_checker.model import Affine, Trees, read_model
+from elbowroom_checker.model import Trees, read_model
 from elbowroom_checker.reading import Refused, parsed
 from tests.support.proofs import trees_of
 from tests.support.small_questions import random_question
@@ -56,20 +56,24 @@ def test_linear_weights_and_error_bounds_are_kept() -> None:
     X, y = data(3)
     explainer = Explainer(LogisticRegression().fit(X, y))
     read = read_model(parsed(model_bytes(explainer.model)))
-    assert isinstance(read.parts, Affine)
+    assert isinstance(read.parts, list)
+    (found,) = read.parts
     affine = explainer.model.affine  # type: ignore[union-attr]
-    assert np.array_equal(read.parts.weight, affine.weight) and np.array_equal(read.parts.bias, affine.bias)
-    assert np.array_equal(read.parts.error_slope, affine.error_slope)
-    assert np.array_equal(read.parts.error_constant, affine.error_constant)
+    assert np.array_equal(found.weight, affine.weight) and np.array_equal(found.bias, affine.bias)
+    assert np.array_equal(found.error_slope, affine.error_slope)
+    assert np.array_equal(found.error_constant, affine.error_constant)
 
 
-def test_a_network_has_a_file_that_this_checker_names_as_unknown() -> None:
+def test_the_layers_of_a_network_are_kept() -> None:
     X, y = data()
-    explainer = Explainer(MLPClassifier((4,), max_iter=50).fit(X, y))
-    with pytest.raises(Refused, match="family 'network'"):
-        read_model(parsed(model_bytes(explainer.model)))
-    answer = explainer.explain(X[0], proof=True)
-    assert answer.proof is not None and "ReluNetwork" in answer.proof.missing
+    explainer = Explainer(MLPClassifier((4, 3), max_iter=50).fit(X, y))
+    read = read_model(parsed(model_bytes(explainer.model)))
+    assert isinstance(read.parts, list)
+    hidden = X.T
+    for k, layer in enumerate(read.parts):
+        hidden = np.array(layer.weight) @ hidden + np.array(layer.bias)[:, None]
+        hidden = np.maximum(hidden, 0.0) if k < 2 else hidden
+    assert hidden.T == pytest.approx(explainer.model.scores(X), rel=1e-9, abs=1e-12)
 
 
 def test_a_tree_that_is_none_is_refused() -> None:

@@ -15,11 +15,10 @@ from elbowroom.proof.question_file import question_document
 from elbowroom.search.contract import Clock
 from elbowroom.search.linear import LinearEngine
 from elbowroom_checker import Refused, check
-from elbowroom_checker.linear import dual_value, linear_row
-from elbowroom_checker.model import Affine, read_model
-from elbowroom_checker.question import Box, Question, read_question
+from elbowroom_checker.linear import dual_value, linear_row, read_shift
+from elbowroom_checker.model import read_model
+from elbowroom_checker.question import Box, Question, margins, read_question
 from elbowroom_checker.reading import parsed
-from elbowroom_checker.rows import margins
 from tests.support.hostile import attack
 from tests.support.linear_problems import random_problem
 
@@ -59,7 +58,9 @@ def test_random_questions() -> None:
     assert written["complete"] > 20, written
 
 
-def some_leaf(rng: np.random.Generator, problem: RecourseProblem, question: Question, n_rows: int) -> dict[str, object]:
+def some_leaf(
+    rng: np.random.Generator, problem: RecourseProblem, question: Question
+) -> tuple[dict[str, object], list[float]]:
     """Multipliers, shifts of the room and weights of costs as a stranger may choose them; some are too large."""
     n, groups = problem.factual.size, len(question.groups)
     shift = rng.uniform(-1.0, 1.0, n)
@@ -73,12 +74,7 @@ def some_leaf(rng: np.random.Generator, problem: RecourseProblem, question: Ques
     if question.norm != "l1":
         weights /= weights.sum() if question.norm == "linf" else float(np.sqrt(weights @ weights))
         weights *= 0.999
-    return {
-        "row": int(rng.integers(n_rows)),
-        "multiplier": float(np.exp(rng.normal(-1.0, 2.0))),
-        "shift": (shift + 0.0).tolist(),
-        "weights": weights.tolist(),
-    }
+    return {"multiplier": float(np.exp(rng.normal(-1.0, 2.0))), "weights": weights.tolist()}, (shift + 0.0).tolist()
 
 
 def test_good_centers_are_not_ruled_out() -> None:
@@ -95,8 +91,8 @@ def test_good_centers_are_not_ruled_out() -> None:
         rng = np.random.default_rng(seed)
         model = read_model(parsed(model_bytes(problem.model)))
         question = read_question(question_document(problem, None), model)
-        assert isinstance(model.parts, Affine)
-        rows = [linear_row(model.parts, margin) for margin in margins(model, question)]
+        assert isinstance(model.parts, list)
+        rows = [linear_row(model.parts[0], margin) for margin in margins(model, question)]
         box, point = question.limits.copy(), Box(center.tolist(), center.tolist())
         cost = question.least_cost(point)
         if not question.narrow(box) or cost is None:
@@ -112,7 +108,9 @@ def test_good_centers_are_not_ruled_out() -> None:
             )
             assert question.narrow(small)
             try:
-                value = dual_value(rows, question, small, some_leaf(rng, problem, question, len(rows)), False)
+                leaf, shift = some_leaf(rng, problem, question)
+                row = rows[int(rng.integers(len(rows)))]
+                value = dual_value(row, question, small, leaf, read_shift(question, shift), False)
             except Refused:
                 continue
             tried += 1
