@@ -78,7 +78,7 @@ bench-all: $(STAMP)
 
 docs:
 	$(call environment,.venv-tools)
-	.venv-tools/bin/python $(PIP_INSTALL) "mkdocs>=1.6" "mkdocs-material>=9.5" "mkdocstrings[python]>=0.26"
+	.venv-tools/bin/python $(PIP_INSTALL) "mkdocs>=1.6" "mkdocs-material>=9.5" "mkdocstrings[python]>=0.26" "ruff>=0.6"
 	NO_MKDOCS_2_WARNING=1 .venv-tools/bin/mkdocs build --strict
 
 # What requirements/lock.txt says: the newest versions of everything that tests need, for all platforms and Pythons.

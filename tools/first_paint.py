@@ -1,11 +1,13 @@
 """How soon `elbowroom serve` is on the screen: ``python -m tools.first_paint`` starts it and opens its address in Chromium.
 
 Seconds from the start of the program to its printed address, to the first paint of the page, and to the model being read.
-The browser is started before.
+The browser is started before. Beside each: the seconds of a processor that the server itself had used until then (on Linux),
+which a busy machine does not stretch; the load is printed at the end.
 """
 
 from __future__ import annotations
 
+import os
 import shutil
 import signal
 import subprocess
@@ -34,13 +36,24 @@ def main() -> None:
         X.to_csv(folder / "train.csv", index=False)
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
         for _ in range(TRIES):
-            address, paint, ready = measure(browser, folder)
-            sys.stdout.write(f"address {address:.2f} s, first paint {paint:.2f} s, model read {ready:.2f} s\n")
+            moments = zip(("address", "first paint", "model read"), measure(browser, folder), strict=True)
+            told = (f"{what} {clock:.2f} s ({used:.2f} s of a processor)" for what, (clock, used) in moments)
+            sys.stdout.write(", ".join(told) + "\n")
         browser.close()
+    sys.stdout.write(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors\n")
 
 
-def measure(browser: Browser, folder: Path) -> tuple[float, float, float]:
-    """Seconds to the address, to the first paint and to the model."""
+def processor(server: subprocess.Popen[str]) -> float:
+    """Seconds that the server used so far; NaN where the system does not say."""
+    stat = Path(f"/proc/{server.pid}/stat")
+    if not stat.exists():
+        return float("nan")
+    used = stat.read_text().rpartition(")")[2].split()[11:13]
+    return sum(map(int, used)) / os.sysconf("SC_CLK_TCK")
+
+
+def measure(browser: Browser, folder: Path) -> list[tuple[float, float]]:
+    """Seconds to the address, to the first paint and to the model, by the clock and of a processor."""
     page = browser.new_page()
     page.goto("about:blank")
     words = ["serve", "model.joblib", "--reference", "train.csv", "--trust-pickle", "--port", "0"]
@@ -51,14 +64,14 @@ def measure(browser: Browser, folder: Path) -> tuple[float, float, float]:
     assert server.stdout is not None
     try:
         place = server.stdout.readline().split()[1]
-        address = time.time() - begin
+        address = time.time() - begin, processor(server)
         page.goto(place, wait_until="commit")
         entries = "() => performance.getEntriesByName('first-contentful-paint').map(e => performance.timeOrigin + e.startTime)[0]"
-        paint = page.wait_for_function(entries).json_value() / 1000.0 - begin
+        paint = page.wait_for_function(entries).json_value() / 1000.0 - begin, processor(server)
         page.wait_for_function(
             "() => !document.getElementById('about').textContent.startsWith('Reading')", timeout=600_000
         )
-        return address, paint, time.time() - begin
+        return [address, paint, (time.time() - begin, processor(server))]
     finally:
         page.close()
         server.send_signal(signal.SIGINT)
