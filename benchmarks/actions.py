@@ -1,7 +1,8 @@
 """Actions on causes, distances that follow the data, and actions for groups, against enumeration of all cells.
 
 Small random questions about linear models, trees and networks; a linear program (or least squares) in every cell says what the
-closest answer is. Every region is attacked. Nothing here measures seconds.
+closest answer is; for linear models also with several rivals, whole numbers, a category and all shapes of rooms, and with
+prices of all kinds. Every region is attacked. Nothing here measures seconds.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import Any
 
 from tests.support.causal_truth import causes, covariance
 from tests.support.group_truth import actions, group
+from tests.support.slant_truth import priced, slanted
 
 from benchmarks.exact import Parts, run_parts
 
@@ -18,6 +20,8 @@ FIRST = 10_000  # seeds that no test of the suite asks about
 CAUSES: Parts = {
     "causes": (300, FIRST, causes),
     "covariance": (300, FIRST, covariance),
+    "linear, all rooms": (300, FIRST, slanted),
+    "linear, prices": (300, FIRST, priced),
 }
 GROUPS: Parts = {
     "group, linear": (300, FIRST, lambda seed: group(seed, "linear")),

@@ -67,6 +67,7 @@ class Metric:
     space: Space
     priced: Mapping[int, Price] = field(default_factory=dict)
     slant: Floats | None = None  # (columns, columns)
+    _pieces: dict[tuple[int, float, bool], Pieces] = field(default_factory=dict, repr=False)  # those asked for before
 
     @classmethod
     def of(cls, space: Space, distance: Distance) -> Metric:
@@ -80,8 +81,11 @@ class Metric:
 
     def pieces(self, column: int, factual: float, upwards: bool) -> Pieces:
         """What moves of a priced column cost, one way."""
-        feature = self.space.features[column]
-        return self.priced[column].pieces(factual, upwards, feature.weight, feature.scale)
+        key = (column, factual, upwards)
+        if key not in self._pieces:
+            feature = self.space.features[column]
+            self._pieces[key] = self.priced[column].pieces(factual, upwards, feature.weight, feature.scale)
+        return self._pieces[key]
 
     def within(self, factual: Floats, lower: Floats, upper: Floats) -> tuple[Metric, float]:
         """A norm without prices of its own, and a constant: together never more than this one for centres in [lower, upper].

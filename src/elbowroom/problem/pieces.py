@@ -31,10 +31,10 @@ class Pieces:
 
     def of(self, lengths: Floats) -> Floats:
         """p(length), for lengths >= 0."""
-        total = np.where(lengths > 0.0, self.jump, 0.0)
-        for start, slope, end in zip(self.starts, self.slopes, np.append(self.starts[1:], np.inf), strict=True):
-            total = total + slope * np.clip(lengths - start, 0.0, end - start)
-        return total
+        widths = np.append(np.diff(self.starts), np.inf)
+        paid = self.slopes * np.clip(lengths[..., None] - self.starts, 0.0, widths)
+        total = np.where(lengths > 0.0, self.jump, 0.0)[..., None]
+        return np.asarray(np.add.accumulate(np.concatenate([total, paid], axis=-1), axis=-1)[..., -1])  # in this order
 
     def line_below(self, first: float, last: float, size: float) -> tuple[float, float]:
         """(constant, slope) of a line that is nowhere above p between two lengths, and touches it at the first one. ``size``

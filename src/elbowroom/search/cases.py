@@ -32,6 +32,7 @@ from elbowroom.problem.on import On
 from elbowroom.problem.problem import Case
 from elbowroom.problem.shapes import Shape
 from elbowroom.result.certificate import Certificate, Inadmissible, Verdict
+from elbowroom.search.bends import bend
 from elbowroom.search.contract import NEAR_TIES, Clock, Ending, Engine, Referee
 from elbowroom.search.corners import Corners
 from elbowroom.visible import listed
@@ -219,22 +220,10 @@ class Division:
         lines = self._within(Part(part.lower, part.upper))[0].costs(each, problem.factual, center)
         above = problem.metric.costs(each, problem.factual, center) - lines
         for f in sorted(self.priced, key=lambda f: -above[f]):
-            now, x, whole = float(problem.factual[f]), float(center[f]), bool(problem.space.whole_center[f])
-            low, high = float(part.lower[f]), float(part.upper[f])
-            if x == now or low == high:
-                continue
-            if low < now < high:
-                return f, now, now
-            sign = 1.0 if x > now else -1.0
-            first, last = (low - now, high - now) if sign > 0 else (now - high, now - low)
-            pieces = problem.metric.pieces(f, now, sign > 0)
-            if first == 0.0 and pieces.jump > 0.0:
-                beyond = sign * float(next_value(sign * now, whole))
-                return (f, now, beyond) if sign > 0 else (f, beyond, now)
-            bend = pieces.bend(first, last, abs(x - now), abs(now))
-            if bend is not None:
-                at = now + sign * bend
-                return (f, math.floor(at), math.floor(at) + 1.0) if whole else (f, at, at)
+            now, whole = float(problem.factual[f]), bool(problem.space.whole_center[f])
+            found = bend(problem.metric, f, now, whole, float(part.lower[f]), float(part.upper[f]), float(center[f]))
+            if found is not None:
+                return f, *found
         return None
 
     def divided_anyway(self, part: Part) -> list[Part]:

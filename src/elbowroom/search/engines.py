@@ -11,7 +11,8 @@ from elbowroom.search.contract import Engine
 
 def engine_for(model: Model) -> Engine:
     """The fast exact engine of the model's family, for all conditions. Rows on trees that are no matter of two columns each
-    are left to Algorithm 1, and so are causes, covariances, and networks under rules for which no region was found."""
+    are left to Algorithm 1, and so are causes and covariances but for linear models, and networks under rules for which no region
+    was found."""
     if isinstance(model, TreeEnsemble | ReluNetwork | LinearModel):
         from elbowroom.search.adversarial import AdversarialEngine
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from enum import IntEnum
 from fractions import Fraction
 
@@ -11,6 +12,7 @@ import numpy as np
 from elbowroom.models.linear import LinearModel
 from elbowroom.numerics import Floats, exact_dot, two_sum
 from elbowroom.problem.conditions import Takes
+from elbowroom.problem.distances import Distance
 from elbowroom.problem.on import On
 from elbowroom.problem.problem import RecourseProblem
 from elbowroom.problem.shapes import Shape, is_round
@@ -24,19 +26,21 @@ from elbowroom.search.some_columns import rows_refusal, search_some_columns
 
 METHOD = "linear"
 TOO_CLOSE = f"too close to a tie to prove: even the most favourable values within the limits are {NEAR_TIE}"
+NOT_INVERTED = "the numbers of the causes or of the covariance lie too far apart to say what a move costs at least"
 SHAPES = (Shape.BOX, Shape.BALL, Shape.DIAMOND)
-TAKES = Takes(rows=True, most_changes=True)
+TAKES = Takes(rows=True, most_changes=True, prices=True, slant=True)
 
 
 class LinearEngine:
     """Exact for every room, distance, feature kind and rule. Keeps nothing between questions."""
 
     def takes(self, problem: RecourseProblem) -> Takes:
-        return TAKES
+        """Prices as they are for l1; for other norms they have to be divided."""
+        return TAKES if problem.distance is Distance.L1 else replace(TAKES, prices=False)
 
     def refuses(self, problem: RecourseProblem) -> str | None:
-        who = "the engine for linear models"
-        return refusal(problem, who, SHAPES, TAKES, some_columns=True) or rows_refusal(problem, who)
+        who, straight = "the engine for linear models", problem.metric.slant is None
+        return refusal(problem, who, SHAPES, self.takes(problem), some_columns=straight) or rows_refusal(problem, who)
 
     def prepare(self, shape: Shape) -> None:
         """There is nothing to compile."""
@@ -52,6 +56,8 @@ class LinearEngine:
             return Ending(METHOD, math.inf, question.reason)
         if question.n_columns == 0:
             return _only_the_factual(question, referee, clock)
+        if not (question.factor > 0.0).all():
+            return Ending(METHOD, 0.0, NOT_INVERTED)
         reach, reason = _reach(question)
         if reach is Reach.NONE:
             return Ending(METHOD, math.inf, reason)

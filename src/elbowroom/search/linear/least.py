@@ -63,6 +63,17 @@ class Least:
     tight: Bools
     multiplier: Floats | None = None  # of the rows as given, nonnegative
     price: Floats | None = None  # per unit of |v| (l1, linf)
+    toll: Floats | None = None  # per unit of v: a linear form that is nowhere above the distance (`slanted`)
+
+
+@dataclass(frozen=True, eq=False)
+class Bound:
+    """A proven lower bound, with the multipliers and prices that prove it."""
+
+    value: float
+    multiplier: Floats
+    price: Floats
+    toll: Floats | None = None
 
 
 class LeastMoves:
@@ -72,7 +83,11 @@ class LeastMoves:
         self.distance = distance
         self._lp = HighsLp()
 
-    def solve(self, rows: Rows, lower: Floats, upper: Floats, time_limit: float) -> Least:
+    def measure(self, moves: Floats, unit: Floats) -> float:
+        """The distance of scaled moves; ``unit``: one of them in raw units, per column."""
+        return self.distance.norm(np.abs(moves))
+
+    def solve(self, rows: Rows, lower: Floats, upper: Floats, time_limit: float, unit: Floats | None = None) -> Least:
         scale = np.abs(rows.A).max(axis=1, initial=0.0)
         flat = scale == 0.0
         if (rows.b[flat] > rows.doubt[flat]).any():
@@ -80,30 +95,42 @@ class LeastMoves:
         A = rows.A[~flat] / scale[~flat, None]
         b, doubt = rows.b[~flat] / scale[~flat], rows.doubt[~flat] / scale[~flat]
         nearest = np.clip(0.0, lower, upper)
-        if (A @ nearest >= b).all():
-            at_rest = self.distance.norm(np.abs(nearest)) * (1.0 - gamma(nearest.size + 8))
+        if (A @ nearest >= b).all() and (at_rest := self._at_rest(nearest, unit)) is not None:
             return Least(nearest, at_rest, np.zeros_like(flat))
-        centered = bool(((lower <= 0) & (upper >= 0)).all())
-        if b.size == 1 and centered:
-            answer = _fill_one_row(self.distance, A[0], float(b[0]), lower, upper)
-        elif self.distance is Distance.L2:
-            answer = _least_distance(A, b, lower, upper)
-        else:
-            answer = self._linear_program(A, b, lower, upper, time_limit)
+        answer = self._answer(A, b, lower, upper, time_limit, unit)
         if answer is None or not (np.isfinite(answer[0]).all() and np.isfinite(answer[1]).all()):
             empty = self._empty(rows, lower, upper, time_limit)
             return Least(None, np.inf if empty else 0.0, flat)
         moves, multiplier, prices = answer
-        bound, multiplier, price = max(
-            (_dual_bound(self.distance, A, b, doubt, lower, upper, multiplier, price) for price in prices),
-            key=lambda result: result[0],
-        )
+        bounds = (self._proven(A, b, doubt, lower, upper, multiplier, price, unit) for price in prices)
+        best = max(bounds, key=lambda bound: bound.value)
         moves = np.clip(moves, lower, upper)
         tight = np.zeros_like(flat)
         tight[~flat] = A @ moves - b <= TIGHT * (1.0 + np.abs(b))
         weights = np.zeros(flat.size)
-        weights[~flat] = multiplier / scale[~flat]
-        return Least(moves, bound, tight, weights, price)
+        weights[~flat] = best.multiplier / scale[~flat]
+        return Least(moves, best.value, tight, weights, best.price, best.toll)
+
+    # ---- what differs between distances: see `slanted` and `priced` -----------------------------------------------------
+    def _at_rest(self, nearest: Floats, unit: Floats | None) -> float | None:
+        """The distance of the point of the box that is nearest to the origin column by column, rounded down; None if that
+        is not the nearest one of all."""
+        return self.distance.norm(np.abs(nearest)) * (1.0 - gamma(nearest.size + 8))
+
+    def _answer(
+        self, A: Floats, b: Floats, lower: Floats, upper: Floats, time_limit: float, unit: Floats | None
+    ) -> Answer | None:
+        centered = bool(((lower <= 0) & (upper >= 0)).all())
+        if b.size == 1 and centered:
+            return _fill_one_row(self.distance, A[0], float(b[0]), lower, upper)
+        if self.distance is Distance.L2:
+            return _least_distance(A, b, lower, upper)
+        return self._linear_program(A, b, lower, upper, time_limit)
+
+    def _proven(
+        self, A: Floats, b: Floats, doubt: Floats, lower: Floats, upper: Floats, multiplier: Floats, price: Floats, unit: Floats | None
+    ) -> Bound:  # fmt: skip
+        return Bound(*_dual_bound(self.distance, A, b, doubt, lower, upper, multiplier, price))
 
     def _linear_program(self, A: Floats, b: Floats, lower: Floats, upper: Floats, time_limit: float) -> Answer | None:
         m, n = A.shape
@@ -247,7 +274,7 @@ def _least_distance(A: Floats, b: Floats, lower: Floats, upper: Floats) -> Answe
     for _ in range(40):
         held = np.where(state < 0, lower, np.where(state > 0, upper, 0.0))
         free = state == 0
-        found = _nearest_point(A[:, free], b - A[:, ~free] @ held[~free])
+        found = nearest_point(A[:, free], b - A[:, ~free] @ held[~free])
         if found is None:
             break
         moves, multiplier = held.copy(), found[1]
@@ -267,7 +294,7 @@ def _least_distance_by_rows(A: Floats, b: Floats, lower: Floats, upper: Floats) 
     for _ in range(2 * n + 2):
         lows, highs = np.flatnonzero(low), np.flatnonzero(high)
         G = np.vstack([A, np.eye(n)[lows], -np.eye(n)[highs]])
-        found = _nearest_point(G, np.concatenate([b, lower[lows], -upper[highs]]))
+        found = nearest_point(G, np.concatenate([b, lower[lows], -upper[highs]]))
         if found is None:
             return None
         moves, multiplier = found
@@ -279,7 +306,7 @@ def _least_distance_by_rows(A: Floats, b: Floats, lower: Floats, upper: Floats) 
     return None
 
 
-def _nearest_point(G: Floats, h: Floats) -> tuple[Floats, Floats] | None:
+def nearest_point(G: Floats, h: Floats) -> tuple[Floats, Floats] | None:
     """The point of {G v >= h} nearest to 0 and its multipliers, by nonnegative least squares; None if it looks empty."""
     n = G.shape[1]
     length = np.linalg.norm(G, axis=1)

@@ -46,3 +46,12 @@ LAGRANGIAN_ROUNDING = 1e-11  # of the numbers in a Lagrangian whose stretches ar
 NEARLY_FULL = 1e-9  # of the ball: with less left over, its curvature is not bounded
 FEW_ROUNDINGS = 1e-12  # relative
 LESS_ERROR = 1e-9  # relative: what a need is lowered by, so that it stays a lower bound
+
+# Moves that are linear forms of several columns, and prices
+FACTOR_ROUNDING = 1e-9  # relative: what a column costs at least is rounded down by more than its own rounding
+INVERTED = 0.5  # of 1: what a left inverse must be sure of
+SHARPENINGS = 3  # rounds of correction of a linear form
+PIECE_ROUNDING = 1e-12  # relative: where a piece of a price ends
+MOST_KEPT = 20_000  # envelopes of intervals that are remembered
+DEPENDENT = 1e-12  # relative: equations with smaller singular values follow from the others
+STEEPEST = 1e12  # of the slopes of a price: a steeper segment of an envelope leads nowhere

@@ -121,7 +121,7 @@ class Polisher:
             tangents += [cut for cut in cuts if not self._known(cut, tangents)]
             rows = self._rows(tangents, fixed_gain, need + spare, unit)
             low, high = (lower - q.start) / unit, (upper - q.start) / unit
-            answer = self.least.solve(rows, low, high, max(self.clock.remaining, 0.1))
+            answer = self.least.solve(rows, low, high, max(self.clock.remaining, 0.1), unit)
             if answer.moves is None:
                 break
             values = np.clip(q.start + answer.moves * unit, lower, upper)

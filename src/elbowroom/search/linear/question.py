@@ -22,7 +22,9 @@ from elbowroom.numerics import Bools, Floats, Ints, exact_dot
 from elbowroom.problem.categories import allowed_categories
 from elbowroom.problem.problem import RecourseProblem
 from elbowroom.problem.shapes import Shape, is_round
+from elbowroom.search.linear.ladder import Ladder
 from elbowroom.search.linear.limits import LESS_ERROR
+from elbowroom.search.linear.slanted import least_factor
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +68,8 @@ class Question:
     axes_up: Floats
     most_changes: int | None
     default: Floats  # full-width point that the columns are written into
+    slant: Floats | None = None  # (moves, columns): the distance is a norm of slant . (values - start); see `slanted`
+    ladders: tuple[Ladder, ...] = ()  # what moves of each column cost, if any has a price of its own; see `priced`
 
     @property
     def n_rows(self) -> int:
@@ -112,7 +116,8 @@ def read_question(problem: RecourseProblem, model: LinearModel) -> Question | Ho
     weights, biases, needs, n_model = _rows(problem, margins)
     grouped = space.group_of >= 0
     forced = (factual < first) | (factual > last)
-    useful = (weights != 0).any(axis=0) & (problem.lower < problem.upper)
+    matters = (weights != 0).any(axis=0) | (problem.metric.slant is not None)  # others may make a move cheaper
+    useful = matters & (problem.lower < problem.upper)
     singles = np.flatnonzero(~grouped & (useful | forced))
     base = [Fraction(float(b)) for b in biases]
     for j in range(len(base)):
@@ -145,13 +150,14 @@ def read_question(problem: RecourseProblem, model: LinearModel) -> Question | Ho
     down, up = (np.concatenate([wall[singles], zeros]) for wall in (problem.walls.down, problem.walls.up))
     if not is_round(problem.walls.shape):  # from a whole centre only whole steps are inside
         down, up = np.where(whole, np.floor(down), down), np.where(whole, np.floor(up), up)
+    factor, slant, ladders = _prices(problem, singles, np.array(prices))
     return Question(
         problem=problem,
         margins=margins,
         singles=singles,
         groups=tuple(groups),
         start=np.concatenate([factual[singles], zeros]),
-        factor=np.concatenate([problem.metric.factor[singles], np.array(prices)]),
+        factor=factor,
         lower=np.concatenate([first[singles], np.array(must, dtype=np.float64)]),
         upper=np.concatenate([last[singles], np.ones(k)]),
         room_lower=np.concatenate([problem.lower[singles], np.array(must, dtype=np.float64)]),
@@ -167,7 +173,33 @@ def read_question(problem: RecourseProblem, model: LinearModel) -> Question | Ho
         axes_up=up,
         most_changes=problem.conditions.most_changes,
         default=factual.copy(),
+        slant=slant,
+        ladders=ladders,
     )
+
+
+def _prices(
+    problem: RecourseProblem, singles: Ints, groups: Floats
+) -> tuple[Floats, Floats | None, tuple[Ladder, ...]]:
+    """What a unit of each column costs (with a slant: at least; with a price of its own: about), the slant, and ladders."""
+    metric, n = problem.metric, singles.size
+    factor = np.concatenate([metric.factor[singles], groups])
+    if metric.slant is not None:
+        numbers = np.flatnonzero(problem.space.group_of < 0)
+        slant = np.zeros((numbers.size + groups.size, n + groups.size))
+        slant[: numbers.size, :n] = metric.slant[np.ix_(numbers, singles)]
+        slant[numbers.size :, n:] = np.diag(groups)
+        return least_factor(slant, problem.distance), slant, ()
+    if not any(int(f) in metric.priced for f in singles):
+        return factor, None, ()
+    ladders = [Ladder.straight(float(price)) for price in factor]
+    first, last = problem.centers
+    for i, f in enumerate(map(int, singles)):
+        if f in metric.priced:
+            now = float(problem.factual[f])
+            ladders[i] = Ladder.of(metric.pieces(f, now, True), metric.pieces(f, now, False))
+            factor[i] = ladders[i].typical(first[f] - now, last[f] - now)
+    return factor, None, tuple(ladders)
 
 
 def _rows(problem: RecourseProblem, margins: AffineMargins) -> tuple[Floats, Floats, Floats, int]:

@@ -1,7 +1,7 @@
 """Reduced-cost tightening: sides of kinks that cannot hold a better centre are cut off.
 
 For multipliers lam >= 0 the Lagrangian of a node splits into columns: L = const + sum_f min_v psi_f(v), with
-psi_f(v) = price_f(v) - sum_s lam_s a max(e - t, k), the true function of every scenario s, not its chord. A stretch of
+psi_f(v) = price_f(v) + toll_f v - sum_s lam_s a max(e - t, k), the true function of every scenario s, not its chord. A stretch of
 v on which L - min psi_f + psi_f(v) reaches the best distance holds nothing better. Between kinks psi_f is convex.
 """
 
@@ -27,9 +27,11 @@ def tighten(
     multiplier: Floats,
     price: Floats,
     cutoff: float,
+    toll: Floats | None = None,
 ) -> tuple[Floats, Floats] | None:
     """New limits of the node's box (finite limits needed), or None if nothing better than ``cutoff`` (scaled) is left."""
-    square = question.problem.distance is Distance.L2
+    square = question.problem.distance is Distance.L2 and toll is None
+    toll = np.zeros(lower.size) if toll is None else toll
     used = np.flatnonzero(multiplier > 0)
     low, high = (lower - question.start) / unit, (upper - question.start) / unit
     slope, constant = np.zeros(low.size), np.zeros(low.size)
@@ -53,8 +55,8 @@ def tighten(
         least = 0.5 * np.square(nearest) - slope * nearest - constant
     else:
         ends = np.array([low, high, np.clip(0.0, low, high)])
-        least = (price * np.abs(ends) - slope * ends).min(axis=0) - constant
-    stretches = {f: _stretches(question=question, adversaries=adversaries, node=node, f=f, low=low[f], high=high[f], unit=unit[f], multiplier=multiplier, used=used, price=price[f], square=square) for f in map(int, np.flatnonzero(across))}  # fmt: skip
+        least = (price * np.abs(ends) - (slope - toll) * ends).min(axis=0) - constant
+    stretches = {f: _stretches(question=question, adversaries=adversaries, node=node, f=f, low=low[f], high=high[f], unit=unit[f], multiplier=multiplier, used=used, price=price[f], toll=toll[f], square=square) for f in map(int, np.flatnonzero(across))}  # fmt: skip
     for f, (_, values) in stretches.items():
         least[f] = values.min()
     value = total + float(least.sum())
@@ -83,6 +85,7 @@ def _stretches(
     multiplier: Floats,
     used: np.ndarray,
     price: float,
+    toll: float,
     square: bool,
 ) -> tuple[Floats, Floats]:
     """Break points of psi_f in [low, high] and its minimum on every stretch between neighbours."""
@@ -97,7 +100,7 @@ def _stretches(
     e = sign[:, None] * points[None] * unit
     earned = (gain[:, None] * np.maximum(e - shift[:, None], edge[:, None])).sum(axis=0)
     if not square:
-        psi = price * np.abs(points) - earned
+        psi = price * np.abs(points) + toll * points - earned
         return points, np.minimum(psi[:-1], psi[1:])
     rate = np.diff(earned) / np.diff(points)
     best = np.clip(rate, points[:-1], points[1:])

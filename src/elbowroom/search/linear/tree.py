@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from elbowroom.numerics import NONZERO, Floats, next_down, next_up
+from elbowroom.numerics import NONZERO, Floats
 from elbowroom.problem.distances import Distance
 from elbowroom.problem.shapes import is_euclidean, is_round
 from elbowroom.search.contract import Accept, Clock
@@ -22,9 +22,7 @@ from elbowroom.search.linear.adversary import Adversary
 from elbowroom.search.linear.branch import respect_changes, split_changed, split_column, split_discrete, split_group
 from elbowroom.search.linear.climb import climb
 from elbowroom.search.linear.curvature import curved_bound
-from elbowroom.search.linear.least import LeastMoves
 from elbowroom.search.linear.limits import (
-    BUDGET_ROUNDING,
     GAP,
     LAST_DIGIT,
     MOST_CUTS,
@@ -34,9 +32,10 @@ from elbowroom.search.linear.limits import (
     WORTH_REPORTING,
 )
 from elbowroom.search.linear.polish import Found, Polisher
+from elbowroom.search.linear.priced import PricedMoves, bent_column
+from elbowroom.search.linear.programs import moves_for, narrowed, within_budget
 from elbowroom.search.linear.question import Question
 from elbowroom.search.linear.relax import Node, RowShift, category_gain, chord, node_rows
-from elbowroom.search.linear.tighten import tighten
 
 
 class Kink(NamedTuple):
@@ -54,7 +53,7 @@ class Tree:
         self.question = question
         self.clock = clock
         self.adversaries = [Adversary(question, j) for j in range(question.n_rows)]
-        self.least = LeastMoves(question.problem.distance)
+        self.least = moves_for(question)
         self.polisher = Polisher(question, self.adversaries, self.least, accept, clock)
         self.best: Found | None = None
         self.settled = np.inf
@@ -118,16 +117,22 @@ class Tree:
             if limited is None:
                 return []
             node = limited
-        lower, upper = self._within_budget(node)
+        lower, upper = within_budget(q, self.least, node, None if self.best is None else self.best.distance)
         if (lower > upper).any():
             self.settled = min(self.settled, max(node.bound, self.cutoff))
             return []
         for _ in range(MOST_CUTS):
             unit = self.scale / q.factor
             rows = node_rows(q, self.adversaries, node, lower, upper, unit)
-            answer = self.least.solve(rows, (lower - q.start) / unit, (upper - q.start) / unit, self.clock.remaining)
+            low, high = (lower - q.start) / unit, (upper - q.start) / unit
+            answer = self.least.solve(rows, low, high, self.clock.remaining, unit)
             bound = answer.bound
-            if self.best is not None and q.problem.distance is Distance.L2 and is_euclidean(q.shape):
+            if (
+                self.best is not None
+                and q.slant is None
+                and q.problem.distance is Distance.L2
+                and is_euclidean(q.shape)
+            ):
                 bound = max(bound, curved_bound(q, self.adversaries, node, self.best.values, lower, upper, unit))
             node = replace(node, bound=max(node.bound, bound * self.scale))
             if node.bound >= self.cutoff:
@@ -135,11 +140,9 @@ class Tree:
                     self.settled = min(self.settled, node.bound)
                 return []
             if self.best is not None and answer.multiplier is not None and answer.price is not None:
-                cutoff = self.cutoff / self.scale
-                cut = tighten(
-                    question=q, adversaries=self.adversaries, node=node, lower=lower, upper=upper, unit=unit,
-                    multiplier=answer.multiplier, price=answer.price, cutoff=cutoff,
-                )  # fmt: skip
+                cut = narrowed(
+                    q, self.adversaries, self.least, node, rows, answer, lower, upper, unit, self.cutoff / self.scale
+                )
                 if cut is None:
                     self.settled = min(self.settled, self.cutoff)
                     return []
@@ -156,7 +159,7 @@ class Tree:
                     if self.clock.expired
                     else self._split_anything(node, np.clip(q.start, lower, upper))
                 )
-            size = q.problem.distance.norm(np.abs(answer.moves))
+            size = self.least.measure(answer.moves, unit)
             if size > 20.0 and np.isfinite(size):
                 self.scale *= size
                 continue
@@ -176,23 +179,6 @@ class Tree:
     def _first(node: Node, scenario: RowShift) -> bool:
         """The first scenario of every row always stays."""
         return next(s for s in node.scenarios if s.row == scenario.row) is scenario
-
-    def _within_budget(self, node: Node) -> tuple[Floats, Floats]:
-        """No column may cost more than the best distance leaves after the others' least costs."""
-        q = self.question
-        if self.best is None:
-            return node.lower, node.upper
-        least = q.factor * np.abs(np.clip(q.start, node.lower, node.upper) - q.start)
-        budget = self.best.distance
-        match q.problem.distance:
-            case Distance.L1:
-                left = budget - (least.sum() - least)
-            case Distance.L2:
-                left = np.sqrt(np.maximum(budget**2 - (np.square(least).sum() - np.square(least)), 0.0))
-            case Distance.LINF:
-                left = np.full(least.size, budget)
-        reach = (np.maximum(left, 0.0) + BUDGET_ROUNDING * budget) / q.factor
-        return np.maximum(node.lower, next_down(q.start - reach)), np.minimum(node.upper, next_up(q.start + reach))
 
     def _tidy(self, values: Floats) -> Floats:
         """Columns within rounding of the factual or (whole ones) of a whole number become it."""
@@ -227,6 +213,7 @@ class Tree:
     # ---- branching --------------------------------------------------------------------------------------------
     def _branch_or_settle(self, node: Node, values: Floats, lower: Floats, upper: Floats) -> list[Node]:
         q = self.question
+        above = self.least.above(values) if isinstance(self.least, PricedMoves) else None
         whole = q.whole & (values != np.round(values))
         moved = (values != q.start) & ~node.counted
         too_many = q.most_changes is not None and int((moved | node.counted).sum()) > q.most_changes
@@ -254,6 +241,9 @@ class Tree:
             return split_group(q, node, group)
         if kink is not None:
             return split_column(node, kink.column, kink.place, kink.place)
+        bent = None if above is None else bent_column(q, above, values, lower, upper)
+        if bent is not None:
+            return split_column(node, *bent)
         return self._split_anything(node, values)
 
     def _categories(self, node: Node, values: Floats) -> tuple[int, ...]:
@@ -356,6 +346,9 @@ class Tree:
             np.where(fixed, values, np.maximum(upper, values)),
         )
         wide_low, wide_high = np.where(fixed, values, q.lower), np.where(fixed, values, q.upper)
+        if isinstance(self.least, PricedMoves):  # first where prices are straight around the values
+            near_low, near_high = self.least.pieces(values)
+            wide_low, wide_high = np.maximum(wide_low, near_low), np.minimum(wide_high, near_high)
         unit = self.scale / q.factor
         best = self.best.distance if self.best is not None else np.inf
         good_enough = node.bound * (1.0 + 0.1 * GAP)
