@@ -10,7 +10,7 @@ is exact.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,6 +39,23 @@ class Recourse:
 def linear_logit(weight: np.ndarray, bias: float) -> Logit:
     """The logit of a linear model, for the class whose margin is weight . x + bias."""
     return lambda x: (float(weight @ x) + bias, weight)
+
+
+def network_logit(weights: Sequence[np.ndarray], biases: Sequence[np.ndarray], sign: float) -> Logit:
+    """The logit of a ReLU network as scikit-learn keeps it; its gradient is that of the linear piece around the point."""
+
+    def logit(x: np.ndarray) -> tuple[float, np.ndarray]:
+        hidden, on = x, []
+        for weight, bias in zip(weights[:-1], biases[:-1], strict=True):
+            hidden = hidden @ weight + bias
+            on.append(hidden > 0.0)
+            hidden = np.maximum(hidden, 0.0)
+        slope = weights[-1][:, 0]
+        for weight, positive in zip(reversed(weights[:-1]), reversed(on), strict=True):
+            slope = weight @ (slope * positive)
+        return sign * float(hidden @ weights[-1][:, 0] + biases[-1][0]), sign * slope
+
+    return logit
 
 
 def rate(logit: Logit, x: np.ndarray, sigma: float) -> tuple[float, np.ndarray]:

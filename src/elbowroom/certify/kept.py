@@ -32,10 +32,10 @@ def prepare_promise(problem: RecourseProblem) -> None:
     """Refuse a promise that nothing is known about, and load or compile what is needed: before a clock starts."""
     if problem.target.probability is not None:
         raise InputError("keeps= is about the class itself; leave out the probability of the target, or the promise")
-    if isinstance(problem.model, ObliqueEnsemble | ReluNetwork):
+    if isinstance(problem.model, ObliqueEnsemble):
         raise UnsupportedModel(
-            f"{problem.model.info.source}: keeps= is known for trees and linear models; for this family ask for a room that "
-            "a slip stays in: room=Box.for_probability(0.95, sigma, n=...)"
+            f"{problem.model.info.source}: keeps= is known for trees, linear models and networks; for this family ask for a "
+            "room that a slip stays in: room=Box.for_probability(0.95, sigma, n=...)"
         )
     if isinstance(problem.model, TreeEnsemble):
         from elbowroom.certify.kept_trees import prepare_kept
@@ -77,10 +77,15 @@ def kept_probability(
 
             bounds = kept_linear(model, index, need, slip, tolerance, began + time_limit, wanted)
             lower, upper, exact, ranges, why = bounds.lower, bounds.upper, bounds.exact, 1, bounds.why
-        case ReluNetwork() | ObliqueEnsemble():
+        case ReluNetwork():
+            from elbowroom.certify.kept_network import kept_network
+
+            bounds = kept_network(model, index, need, slip, tolerance, began + time_limit, wanted)
+            lower, upper, exact, ranges, why = bounds.lower, bounds.upper, bounds.exact, bounds.cells, bounds.why
+        case ObliqueEnsemble():
             raise UnsupportedModel(
-                f"{model.info.source}: the chance of keeping a class is computed for trees and linear models; for this "
-                "family certify a room instead: explainer.certify(center, Box.for_probability(0.95, sigma, n=...))"
+                f"{model.info.source}: the chance of keeping a class is computed for trees, linear models and networks; for "
+                "this family certify a room instead: explainer.certify(center, Box.for_probability(0.95, sigma, n=...))"
             )
         case _:
             assert_never(model)

@@ -39,13 +39,14 @@ ROUNDING: Final = "only rounding lies between the bounds"
 @dataclass(frozen=True)
 class Bounds:
     """A probability between two numbers. ``exact``: only rounding lies between them. ``final``: no grid was used. ``why``
-    says what kept them from coming closer."""
+    says what kept them from coming closer. ``cells``: how many parts of the slips were looked at."""
 
     lower: float
     upper: float
     exact: bool
     final: bool
     why: str = ""
+    cells: int = 1
 
     def within(self, lower: float, upper: float, why: str) -> Bounds:
         """Both what was known and what is new."""

@@ -5,6 +5,8 @@ p, or a few rows a . c >= b that each of them has to obey.
 
 **Trees.** A mass of more than 1 - p that every centre of B loses (`kept_trees`, with two opposite corners of B).
 
+**Networks.** The same, by `kept_network` around the middle of B, with every column of the centre at its worst end.
+
 **Linear models.** The margin of a rival at the slipped centre is m(c) + sum_f w_f d_f, m(c) = w.c + b, where d_f is the slip
 s_f, clipped to [lower_f - c_f, upper_f - c_f] (in whole columns rounded towards 0). Both ends fall as c_f rises, so for
 w_f > 0 no centre of B has a larger term, slip by slip, than the one with the smallest c_f; for w_f < 0, with the largest.
@@ -25,9 +27,10 @@ from scipy import special
 
 from elbowroom.certify.kept_kernels import BEYOND
 from elbowroom.certify.kept_linear import RivalLaw, rival_law
+from elbowroom.certify.kept_network import kept_network
 from elbowroom.certify.kept_trees import Stop, kept_trees
 from elbowroom.certify.slips import REACH, Slip
-from elbowroom.models import LinearModel, Model, TreeEnsemble
+from elbowroom.models import LinearModel, Model, ReluNetwork, TreeEnsemble
 from elbowroom.models.margins import TreeMargins, linear_margins, tree_margins
 from elbowroom.numerics import EPS, Bools, Floats
 from elbowroom.problem.target import Target
@@ -35,6 +38,8 @@ from elbowroom.problem.target import Target
 HALF_GRID: Final = 2**13
 RARE: Final = 1e-8  # clipping with a smaller probability is counted as an error and not put on the grid
 SHARES: Final = 1  # of the work of `kept_trees`, per box
+CELLS: Final = 400  # of slips of a network, per box
+ROUGH: Final = 1e-3  # between the bounds of a network around a box
 STEPS: Final = 60  # of the bisection for a quantile
 PRECISION: Final = 1e-8  # of it, relative to all that slips add
 Needed: TypeAlias = tuple[tuple[Floats, float], ...]  # rows: coefficients . center >= least
@@ -66,6 +71,8 @@ class Needs:
         """Rows that hold for every centre in [low, high] that keeps its class with this probability; None: none does."""
         if isinstance(self.model, TreeEnsemble):
             return None if self._trees_lose(self.model, low, high, probability) else ()
+        if isinstance(self.model, ReluNetwork):
+            return None if self._network_loses(self.model, low, high, probability, deadline) else ()
         rows = self.rows(low, high, probability, deadline)
         for weight, least in rows:
             most = np.where(weight > 0.0, weight * high, weight * low)[weight != 0.0]
@@ -91,6 +98,21 @@ class Needs:
             stop = Stop(BEYOND, lost + 4.0 * EPS, SHARES)
             found = kept_trees(model, index, need, near, 0.0, math.inf, far, stop, margins)
             if found.bad - found.error > lost:
+                return True  # all of them have another class themselves, or lose it too often
+        return False
+
+    def _network_loses(
+        self, model: ReluNetwork, low: Floats, high: Floats, probability: float, deadline: float
+    ) -> bool:
+        if not (np.isfinite(low) & np.isfinite(high)).all():
+            return False
+        index, need = self.target.index(model.info), self.target.need
+        middle = np.where(self.whole, np.floor(0.5 * (low + high)), 0.5 * (low + high))
+        shift = np.array([np.minimum(low - middle, 0.0), np.maximum(high - middle, 0.0)])
+        for spread, kept, cells in ((np.zeros_like(self.sigma), 0.5, 1), (self.sigma, probability, CELLS)):
+            slip = Slip(middle, spread, self.lower, self.upper, self.whole)
+            found = kept_network(model, index, need, slip, ROUGH, deadline, kept, shift, cells)
+            if found.upper < kept:
                 return True  # all of them have another class themselves, or lose it too often
         return False
 

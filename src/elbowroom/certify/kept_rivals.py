@@ -41,7 +41,7 @@ class AffineRows:
 def kept_rivals(rows: AffineRows, slip: Slip, tolerance: float, deadline: float) -> tuple[float, float, str]:
     """Bounds on P(all margins > 0), and why they are not within the tolerance (empty if they are)."""
     used = [int(f) for f in slip.columns if (rows.weight[:, f] != 0.0).any()]
-    normal, other, clipping = _parted(slip, used, SHARE * tolerance)
+    normal, other, clipping = parted(slip, used, SHARE * tolerance)
     spread = rows.weight[:, normal] * slip.sigma[normal]
     turned, missing = _turned(spread)
     rank = turned.shape[1]
@@ -60,7 +60,7 @@ def kept_rivals(rows: AffineRows, slip: Slip, tolerance: float, deadline: float)
     along = turned[:, 0] if rank else np.zeros(rows.bias.size)
     question = _question(tuple(axes), slope, constant, doubt, along, np.linalg.norm(spread, axis=1))
     low, high, why = chance_of_all(question, tolerance - 2.0 * clipping, deadline)
-    error = clipping + PHI_ERROR + sum(_edge_errors(slip, f) for f in other)
+    error = clipping + PHI_ERROR + sum(edge_errors(slip, f) for f in other)
     return low - error, high + error, why
 
 
@@ -79,7 +79,7 @@ def _question(
     return Question(axes, part(~flat & (along > 0.0)), part(~flat & (along < 0.0)), part(flat))
 
 
-def _parted(slip: Slip, used: list[int], allowed: float) -> tuple[list[int], list[int], float]:
+def parted(slip: Slip, used: list[int], allowed: float) -> tuple[list[int], list[int], float]:
     """Columns that count as normal, the others, and the chance that one of the first is clipped after all."""
     share = {}
     for f in used:
@@ -102,7 +102,7 @@ def _axis(slip: Slip, f: int) -> Axis:
     return Axis(max(float(low), -far), min(float(high), far), slip, f)
 
 
-def _edge_errors(slip: Slip, f: int) -> float:
+def edge_errors(slip: Slip, f: int) -> float:
     """How far the masses at the two ends of a column, or of all steps of a whole one, may be off together."""
     far = TAIL * float(slip.sigma[f]) + 2.0
     ends = np.array([slip.center[f] - far, slip.center[f] + far])

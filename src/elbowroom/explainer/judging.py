@@ -148,7 +148,7 @@ class Judging:
         tolerance: float = 1e-3,
         time_limit: float = 10.0,
     ) -> KeptProbability:
-        """The chance that a Gaussian slip of a centre keeps the class: two proven bounds, for trees and linear models.
+        """The chance that a Gaussian slip of a centre keeps the class: two proven bounds, for trees, linear models and networks.
 
         Immutable features and categories do not slip, values beyond a bound are moved to it, whole numbers move by completed
         steps. The bounds always hold.
@@ -160,7 +160,8 @@ class Judging:
             target: The class that is to be kept, as in `certify`.
             factual: The row that was asked about, as in `certify`.
             tolerance: How far the bounds may be apart; where they are farther, ``reason`` says what prevented it: time,
-                rounding, or too many dimensions (linear models with many close rivals).
+                rounding, too many dimensions (linear models with many close rivals), or too many cells (networks
+                whose slips cross many kinks).
             time_limit: Seconds.
 
         Returns:

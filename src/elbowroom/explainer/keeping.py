@@ -11,7 +11,9 @@ import numpy as np
 
 from elbowroom.certify.kept import kept_probability, slip_of
 from elbowroom.certify.kept_needs import Needed, Needs
+from elbowroom.certify.slips import Slip
 from elbowroom.explainer.attempt import CertifyingReferee
+from elbowroom.models import ReluNetwork
 from elbowroom.numerics import Floats
 from elbowroom.problem.conditions import Row
 from elbowroom.result import Certificate, KeptProbability, Undecided, Verdict
@@ -19,6 +21,8 @@ from elbowroom.result import Certificate, KeptProbability, Undecided, Verdict
 TOLERANCE: Final = 1e-3  # between the bounds that an answer reports
 CLOSE: Final = 1e-7  # between bounds that decide about a candidate
 SECONDS: Final = 2.0  # for the bounds of one candidate, at most
+SHARE: Final = 0.2  # of the time that is left: networks need thousands of cells for one candidate
+MOMENTS: Final = 0.2  # seconds for the bounds of a network's answer where the time limit has passed
 LAST: Final = 5.0  # for those of the answer
 
 
@@ -48,11 +52,21 @@ class KeepingReferee(CertifyingReferee):
             self.kept = self.chance(center)
         return verdict
 
+    @property
+    def least(self) -> float:
+        """What a centre has to keep: what was promised."""
+        return self.probability
+
+    def takes(self, center: Floats) -> bool:
+        """Whether a candidate is accepted."""
+        return isinstance(self(center), Certificate)
+
     def chance(self, center: Floats) -> KeptProbability:
         """Bounds that decide, if time allows, whether the promise is kept around this centre."""
         key = (center + 0.0).tobytes()
         if key not in self._known:
-            seconds = min(SECONDS, max(self.clock.remaining, 0.05))
+            left = self.clock.remaining * (SHARE if isinstance(self.problem.model, ReluNetwork) else 1.0)
+            seconds = min(SECONDS, max(left, 0.05))
             slip = slip_of(self.problem, center)
             self._known[key] = kept_probability(
                 self.problem.model, self.problem.target, slip, None, CLOSE, seconds, self.probability,
@@ -86,10 +100,16 @@ class KeepingReferee(CertifyingReferee):
             return None
         body, kept = self.certificate.body, self.kept
         slip = slip_of(self.problem, body.center)
-        closer = kept_probability(self.problem.model, self.problem.target, slip, None, TOLERANCE, LAST)
+        known = kept.upper - kept.lower <= TOLERANCE
+        network = isinstance(self.problem.model, ReluNetwork)
+        seconds = max(self.clock.remaining, MOMENTS) if network else LAST
+        closer = kept if network and known else self._bounds(slip, min(seconds, LAST))
         lower, upper = max(closer.lower, kept.lower), min(closer.upper, kept.upper)
         reason = closer.reason if upper - lower > TOLERANCE else ""
         return replace(closer, lower=lower, upper=upper, inside=slip.inside(body), reason=reason)
+
+    def _bounds(self, slip: Slip, seconds: float) -> KeptProbability:
+        return kept_probability(self.problem.model, self.problem.target, slip, None, TOLERANCE, seconds)
 
 
 def _rows(found: Needed) -> tuple[Row, ...]:

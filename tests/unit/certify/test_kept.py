@@ -17,7 +17,8 @@ from elbowroom import Ball, Box, Diamond, Explainer, Feature, InputError, Space,
 from elbowroom.certify.kept import kept_probability
 from elbowroom.certify.slips import Slip
 from elbowroom.models import Affine, LinearModel, TreeEnsemble
-from tests.support.small_models import info, random_network
+from tests.support.oblique_models import random_oblique
+from tests.support.small_models import info
 from tests.support.small_questions import random_question
 
 
@@ -267,9 +268,9 @@ def test_words() -> None:
 def test_refusals(iris) -> None:
     X, y = iris
     tree = Explainer(DecisionTreeClassifier(max_depth=2).fit(X, y))
-    network = Explainer(random_network(np.random.default_rng(0), (4, 3)))
+    oblique = Explainer(random_oblique(np.random.default_rng(0), 4, 2, 2))
     with pytest.raises(UnsupportedModel, match="certify a room"):
-        network.probability_kept(X[0], 0.1)
+        oblique.probability_kept(X[0], 0.1, target=0)
     for sigma in (-1.0, math.nan, True, "much", {"nobody": 1.0}, [0.1]):
         with pytest.raises(InputError, match="sigma"):
             tree.probability_kept(X[0], sigma)

@@ -5,7 +5,8 @@ the promise, it is the answer. If not, boxes of centres are divided, closest fir
 proves that no centre of it keeps the promise, or names rows that every centre of it needs that does (`certify.kept_needs`);
 then the engine of the family is asked about the box with these rows, which bounds the distance from below. The smallest
 bound of a box that is left is proven for all centres. Answers come from these searches, from rooms in which a slip stays
-with the promised probability, and from a local search (`nearby`); the judge accepts them, or not.
+with the promised probability, and from a local search (`nearby`), for networks along an estimate (`guessed`); the judge
+accepts them, or not.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from elbowroom.models import LinearModel
+from elbowroom.models import LinearModel, ReluNetwork
 from elbowroom.numerics import Floats
 from elbowroom.problem import Box, RecourseProblem
 from elbowroom.problem.conditions import Row
@@ -27,7 +28,20 @@ from elbowroom.problem.shapes import Shape
 from elbowroom.result.certificate import Certificate
 from elbowroom.result.kept import KeptProbability
 from elbowroom.search.contract import Clock, Ending, Engine, Referee
-from elbowroom.search.keeping.limits import FAR, GAP, LOOK_SHARE, PLAIN_SHARE, RAISES, ROOMS, START_SHARE
+from elbowroom.search.keeping.guessed import Guess
+from elbowroom.search.keeping.limits import (
+    CORRECTIONS,
+    FAR,
+    GAP,
+    GUESS_SHARE,
+    LOOK_SHARE,
+    PLAIN_SHARE,
+    QUICK,
+    RAISED,
+    RAISES,
+    ROOMS,
+    START_SHARE,
+)
 from elbowroom.search.keeping.nearby import closer, slopes
 from elbowroom.search.keeping.parts import Part, asked_in, by_category, divided, nearest, open_group, within_distance
 
@@ -40,6 +54,13 @@ class KeepingJudge(Referee, Protocol):
 
     def chance(self, center: Floats) -> KeptProbability:
         """Bounds on the chance that a slip of this centre keeps its class."""
+
+    @property
+    def least(self) -> float:
+        """What a centre has to keep: what was promised."""
+
+    def takes(self, center: Floats) -> bool:
+        """Whether a candidate is accepted."""
 
     def needs(self, lower: Floats, upper: Floats) -> tuple[Row, ...] | None:
         """Rows that every centre of a box obeys that keeps the promise, or None if none does."""
@@ -103,16 +124,60 @@ class _Search:
     # ---- first answers --------------------------------------------------------------------------------------------
     def _first(self, start: Floats | None) -> None:
         """An answer to improve on, and how much every column counts there."""
+        self.influence = np.ones(self.problem.factual.size)
+        if isinstance(self.problem.model, ReluNetwork):
+            self._guessed(start)
+            return
         clock = self.clock.part(START_SHARE)
         if not isinstance(self.problem.model, LinearModel):
             self._rooms(clock)
             if self.referee.center is not None:
                 closer(self.problem, self.referee, clock)
         at = self.referee.center if self.referee.center is not None else start
-        self.influence = np.ones(self.problem.factual.size)
         if at is not None and not isinstance(self.problem.model, LinearModel):
             found = np.abs(slopes(self.problem, self.referee, at, clock))
             self.influence = np.maximum(found, 0.02 * max(float(found.max()), 1e-3))
+
+    def _guessed(self, start: Floats | None) -> None:
+        """Where an estimate ends is judged; what the judge says of it corrects the estimate."""
+        clock = self.clock.part(GUESS_SHARE)
+        if start is not None:
+            self._climbed(start, clock)
+        if math.isinf(self.referee.distance):
+            self._rooms(self.clock.part(START_SHARE))
+            found = self.referee.center
+            if found is not None:
+                self._climbed(found, self.clock.part(START_SHARE))
+
+    def _climbed(self, start: Floats, clock: Clock) -> None:
+        raised = RAISED
+        self._quick(start)
+        for _ in range(CORRECTIONS):
+            guess = Guess(self.problem, self.seed, raised)
+            if not guess.begin(start, clock):
+                return
+            assert guess.center is not None
+            closer(self.problem, guess, clock.part(0.5))
+            start = guess.center
+            if not guess.distance < self.referee.distance * (1.0 - 1e-4) or clock.expired:
+                break
+            self.referee.takes(start)
+            kept = self.referee.chance(start)
+            refused = kept.upper < self.referee.least
+            known = 0.5 * (kept.lower + kept.upper) if refused else kept.lower
+            raised = guess.share(start) - known + RAISED
+        found = np.abs(slopes(self.problem, guess, start, clock))
+        self.influence = np.maximum(found, 0.02 * max(float(found.max()), 1e-3))
+
+    def _quick(self, start: Floats) -> None:
+        """Farther than is needed, so that few cells suffice to prove it."""
+        for raised in QUICK:
+            guess = Guess(self.problem, self.seed, raised)
+            if self.referee.center is not None or not guess.begin(start, self.clock):
+                return
+            assert guess.center is not None
+            self.referee.takes(guess.center)
+            start = guess.center
 
     def _rooms(self, clock: Clock) -> None:
         """A room in which a slip stays with the promised probability is enough; smaller ones often are."""
@@ -169,7 +234,7 @@ class _Search:
         part, center = self._asked(part, rows)
         if part.bound >= self.referee.distance or math.isinf(part.bound):
             return []
-        if not rows:
+        if not rows and not isinstance(self.problem.model, ReluNetwork):
             self._offer(0.5 * (part.lower + part.upper))
         children = [self._bounded(child) for child in divided(self.problem, part, center, self.influence)]
         if not children:
@@ -183,7 +248,7 @@ class _Search:
 
     def _asked(self, part: Part, rows: tuple[Row, ...]) -> tuple[Part, Floats | None]:
         """The part with the bound that the engine of the family proves, and its closest centre without the promise."""
-        if not rows and self.parts > 1:
+        if not rows and (self.parts > 1 or isinstance(self.problem.model, ReluNetwork)):
             return part, None  # nothing new is asked
         question = asked_in(self.problem, part, rows)
         own = self.referee.about(question)

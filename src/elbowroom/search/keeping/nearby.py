@@ -8,16 +8,31 @@ import numpy as np
 
 from elbowroom.numerics import Floats
 from elbowroom.problem import RecourseProblem
-from elbowroom.result.certificate import Certificate
 from elbowroom.result.kept import KeptProbability
-from elbowroom.search.contract import Clock, Referee
+from elbowroom.search.contract import Clock
 from elbowroom.search.keeping.limits import HALVINGS, ROUNDS, STEP
 
 
-class Judge(Referee, Protocol):
-    """What is needed of the referee here."""
+class Judge(Protocol):
+    """What is needed of the referee here, or of an estimate in its place."""
 
-    def chance(self, center: Floats) -> KeptProbability: ...
+    @property
+    def center(self) -> Floats | None:
+        """The best centre that was taken so far."""
+
+    @property
+    def distance(self) -> float:
+        """Its distance; inf if there is none."""
+
+    @property
+    def least(self) -> float:
+        """What a centre has to keep."""
+
+    def chance(self, center: Floats) -> KeptProbability:
+        """Bounds on the chance that a slip of this centre keeps its class."""
+
+    def takes(self, center: Floats) -> bool:
+        """Ask about a centre; a better one than the best is remembered."""
 
 
 def closer(problem: RecourseProblem, referee: Judge, clock: Clock) -> None:
@@ -68,7 +83,7 @@ def _middle(kept: KeptProbability) -> float:
 def _accepts(problem: RecourseProblem, referee: Judge, center: Floats) -> bool:
     if not problem.measure(center) < referee.distance:
         return False
-    return isinstance(referee(center), Certificate)
+    return referee.takes(center)
 
 
 def _between(problem: RecourseProblem, start: Floats, end: Floats, share: float) -> Floats:
@@ -78,7 +93,7 @@ def _between(problem: RecourseProblem, start: Floats, end: Floats, share: float)
     return np.where(problem.space.whole_center, rounded, point)
 
 
-def _towards(problem: RecourseProblem, referee: Judge, end: Floats, clock: Clock) -> None:
+def towards(problem: RecourseProblem, referee: Judge, end: Floats, clock: Clock) -> None:
     """As far as possible from the best centre towards a closer point, by bisection."""
     start = referee.center
     if start is None or _accepts(problem, referee, end):
@@ -98,13 +113,13 @@ def _pull(problem: RecourseProblem, referee: Judge, clock: Clock) -> None:
     if center is None:
         return
     single = problem.space.group_of < 0
-    _towards(problem, referee, np.where(single, np.clip(problem.factual, *problem.centers), center), clock)
+    towards(problem, referee, np.where(single, np.clip(problem.factual, *problem.centers), center), clock)
     moves = problem.metric.moves(problem.factual, center)[: center.size]
     for f in np.argsort(-moves, kind="stable"):
         if moves[f] > 0.0 and not clock.expired and referee.center is not None:
             end = referee.center.copy()
             end[f] = np.clip(problem.factual[f], problem.centers[0][f], problem.centers[1][f])
-            _towards(problem, referee, end, clock)
+            towards(problem, referee, end, clock)
 
 
 def _exchange(problem: RecourseProblem, referee: Judge, clock: Clock) -> None:
@@ -126,13 +141,8 @@ def _exchange(problem: RecourseProblem, referee: Judge, clock: Clock) -> None:
             for _ in range(HALVINGS):
                 middle = 0.5 * (low + high)
                 point = _between(problem, pushed, end, middle)
-                kept = referee.chance(point).lower >= _wanted(problem)
+                kept = referee.chance(point).lower >= referee.least
                 low, high = (middle, high) if kept else (low, middle)
                 if clock.remaining <= 0.0:
                     return
             _accepts(problem, referee, _between(problem, pushed, end, low))
-
-
-def _wanted(problem: RecourseProblem) -> float:
-    assert problem.keeps is not None
-    return problem.keeps.probability

@@ -11,7 +11,6 @@ import pytest
 from scipy import special, stats
 from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
-from sklearn.neural_network import MLPClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from elbowroom import (
@@ -37,6 +36,7 @@ from elbowroom.search.contract import Clock
 from elbowroom.search.engines import engine_for
 from elbowroom.search.keeping.engine import _Search
 from tests.support.hostile import attack
+from tests.support.oblique_models import random_oblique
 from tests.support.small_questions import random_question
 
 NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(121)
@@ -237,8 +237,8 @@ def test_what_is_refused() -> None:
     for wrong in (0.0, 1.0, True, math.nan):
         with pytest.raises(InputError, match="strictly between"):
             Probability(wrong, sigma=0.1)
-    with pytest.raises(UnsupportedModel, match="trees and linear"):
-        Explainer(MLPClassifier((3,), max_iter=5).fit(X, y)).explain(row, keeps=promise)
+    with pytest.raises(UnsupportedModel, match="trees, linear models and networks"):
+        Explainer(random_oblique(np.random.default_rng(0), 2, 2, 2)).explain(row.to_numpy(), keeps=promise)
 
 
 def test_a_first_answer_far_away_is_pulled_back() -> None:
