@@ -279,7 +279,7 @@ def _others() -> str:
     return "## Further runs\n\n" + table(["command", "summary", "file"], lines, left=3) if lines else ""
 
 
-OTHERS = ("agreement", "heuristic", "kept", "brute", "boxes", "diamonds", "networks-bounded", "networks-large", "networks-control", "peers",
+OTHERS = ("agreement", "heuristic", "kept", "promises", "brute", "boxes", "diamonds", "networks-bounded", "networks-large", "networks-control", "peers",
           "realistic", "reuse", "startup")  # fmt: skip
 
 

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from elbowroom.models import Affine, ReluNetwork
+from elbowroom.models.margins import network_margins
 from elbowroom.numerics import Floats
 from elbowroom.problem import RecourseProblem
 from elbowroom.result.kept import KeptProbability
@@ -29,9 +31,13 @@ class Guess:
     center: Floats | None = None
     distance: float = math.inf
     _noise: Floats = field(init=False)
+    _layers: tuple[Affine, ...] = field(init=False)
     _known: dict[bytes, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        model, target = self.problem.model, self.problem.target
+        assert isinstance(model, ReluNetwork)  # the only family whose proven bounds are too costly to follow
+        self._layers = network_margins(model, target.index(model.info), target.need).layers
         half = np.random.default_rng(self.seed).normal(size=(SLIPS // 2, self.problem.factual.size))
         noise = np.concatenate([half, -half]) * self.problem.spread
         self._noise = np.where(self.problem.space.whole_room, np.trunc(noise), noise)
@@ -42,8 +48,10 @@ class Guess:
         if key not in self._known:
             problem = self.problem
             slipped = np.clip(center + self._noise, problem.lower, problem.upper)
-            labels = problem.model.info.labels_of(problem.model.scores(np.concatenate([center[None], slipped])))
-            good = labels == problem.target_index
+            hidden = np.concatenate([center[None], slipped])
+            for layer in self._layers[:-1]:
+                hidden = np.maximum(layer(hidden), 0.0)
+            good = (self._layers[-1](hidden) > 0.0).all(axis=1)
             self._known[key] = float(good[1:].mean()) if good[0] else min(float(good[1:].mean()), self.least - 1e-3)
         return self._known[key]
 

@@ -13,6 +13,7 @@ from elbowroom.certify.kept import kept_probability, slip_of
 from elbowroom.certify.kept_needs import Needs
 from elbowroom.models import Decision, ReluNetwork
 from elbowroom.numerics import Floats
+from elbowroom.present.checking_kept import kept_again
 from elbowroom.problem import RecourseProblem
 from elbowroom.search.keeping.guessed import Guess
 from tests.support.hostile import attack
@@ -64,6 +65,9 @@ def test_answers_keep_what_they_promise(sizes: tuple[int, ...], distance: str, c
     again = Region.from_json(found.to_json())
     assert again.kept is not None
     assert (again.kept.lower, again.kept.upper) == (found.kept.lower, found.kept.upper)
+    findings = kept_again(again, explainer, PATIENCE)
+    assert findings[0].good is True
+    assert all(finding.good is not False for finding in findings)
     if sizes[0] == 2:
         order = {"l1": 1, "l2": 2, "linf": math.inf}[distance]
         grid = np.stack(np.meshgrid(*[np.linspace(0.0, 1.0, 21)] * 2), axis=-1).reshape(-1, 2)
@@ -118,3 +122,19 @@ def test_the_estimate_is_the_share_of_slips() -> None:
         assert kept.lower - 0.06 <= guess.share(center) <= kept.upper + 0.06
     else:
         assert guess.share(center) < guess.least
+
+
+def test_several_networks_at_once() -> None:
+    """Kept is what every one of them keeps: by the bounds, by the estimate, and by sampling."""
+    first, second = balanced(1, (2, 5)), balanced(2, (2, 4))
+    explainer = Explainer([first, second])
+    rows = np.random.default_rng(0).uniform(size=(500, 2))
+    row = rows[(labels_of(first)(rows) == 1) & (labels_of(second)(rows) == 1)][0]
+    asked = RecourseProblem.ask(explainer.model, explainer.space, row, Box(0.0), target=1)
+    guess = Guess(replace(asked, keeps=Probability(0.5, sigma=0.1)), 0, 0.0)
+    kept = explainer.probability_kept(row, 0.1, target=1)
+    slips = row + 0.1 * np.random.default_rng(1).normal(size=(20_000, 2))
+    share = float(((labels_of(first)(slips) == 1) & (labels_of(second)(slips) == 1)).mean())
+    assert kept.upper - kept.lower <= 1e-3
+    assert kept.lower - 0.02 <= share <= kept.upper + 0.02
+    assert guess.share(row) == pytest.approx(share, abs=0.05)
