@@ -17,8 +17,9 @@ from sklearn.ensemble import RandomForestClassifier
 from typer.main import get_command
 
 import elbowroom
-from elbowroom import Box, Explainer
+from elbowroom import Box, Explainer, Space
 from elbowroom.present.cli import app
+from elbowroom.present.space_file import with_space_file
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -54,6 +55,50 @@ def test_python_blocks_run_and_print_what_is_shown(page: Path, tmp_path, monkeyp
         printed = capsys.readouterr().out
         if following is not None and following[0] == "" and following[2] == end:
             assert printed.rstrip() == following[1].rstrip()
+
+
+class Parts:
+    """A table in two parts that calls a function for each, as Ray Data and Spark do."""
+
+    def __init__(self, frame: pd.DataFrame) -> None:
+        self.parts = [frame.iloc[:2], frame.iloc[2:]]
+
+    def map_batches(self, call: Any, batch_format: str) -> pd.DataFrame:
+        assert batch_format == "pandas"
+        return pd.concat(map(call, self.parts), ignore_index=True)
+
+    def mapInPandas(self, call: Any, schema: str) -> pd.DataFrame:  # noqa: N802 (the name is Spark's)
+        found = pd.concat(call(iter(self.parts)), ignore_index=True)
+        assert re.findall(r"(?:^|, )`?([^`]+?)`? (?:string|double|bigint|boolean)", schema) == list(found.columns)
+        return found
+
+
+def test_blocks_for_clusters_do_what_they_say() -> None:
+    """Run with threads, with Dask in this process, and with stand-ins that hand over parts as Ray and Spark do."""
+    dask = pytest.importorskip("dask.dataframe", reason="pip install 'elbowroom[cluster]'")
+    X, model = applicants()
+    explainer, rejected = Explainer(model, X), X[~model.predict(X)].head(4)
+    direct = explainer.explain_frame(rejected, room=Box(0.02)).reset_index(drop=True)
+    cases = rejected.assign(case=list("abcd"))
+    first, on_dask, on_ray, on_spark = (code for lang, code, *_ in blocks(ROOT / "docs" / "scaling.md") if lang == "py")
+    known: dict[str, Any] = {"explainer": explainer, "rejected": rejected, "Box": Box}
+    exec(first.replace('"dask"', '"threading"'), known)
+    assert known["batch"].frame["distance"].tolist() == direct["distance"].tolist()
+    exec(on_dask, known | {"table": dask.from_pandas(rejected, npartitions=2)}, done := {})
+    assert done["answers"].compute(scheduler="sync")["distance"].tolist() == direct["distance"].tolist()
+    for code in (on_ray, on_spark):
+        known |= {"dataset": Parts(cases), "table": Parts(cases)}
+        exec(code, known)
+        assert known["answers"]["case"].tolist() == list("abcd")
+        assert known["answers"]["distance"].tolist() == direct["distance"].tolist()
+
+
+def test_the_space_file_of_the_guide_is_read(tmp_path: Path) -> None:
+    (text,) = (code for lang, code, *_ in blocks(ROOT / "docs" / "guide.md") if lang == "toml")
+    table = pd.DataFrame({"amount": [600.0, 9000.5, 15000.0], "city": ["a", "b", "a"]})
+    (tmp_path / "space.toml").write_text(text, encoding="utf-8")
+    feature = with_space_file(Space.from_frame(table), tmp_path / "space.toml").features[0]
+    assert (feature.unit, feature.lower, feature.upper, feature.weight) == ("EUR", 500.0, 20000.0, 2.0)
 
 
 def methods() -> list[tuple[str, str]]:
