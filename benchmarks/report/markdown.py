@@ -16,6 +16,7 @@ from benchmarks.paper import summary
 from benchmarks.published import LIMIT_SECONDS, paper_cells, rows
 from benchmarks.report.control import control_section
 from benchmarks.report.people import people_section
+from benchmarks.report.proofs import proofs_section
 from benchmarks.report.scale import scale_section
 from benchmarks.report.sources import instances, made_by, read
 from benchmarks.report.words import number, pair, share, stops, table
@@ -36,6 +37,7 @@ def results_page(figures: Sequence[str]) -> str:
         control_section(),
         people_section(),
         scale_section(),
+        proofs_section(),
         *_figures(figures),
         _others(),
     ]

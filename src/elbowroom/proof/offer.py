@@ -35,14 +35,16 @@ class Offer:
         auction = self.auction
         unit = 1 << (BITS * (4 if auction.walker.question.norm == "l2" else 2))
         deficit = (auction.row.least - auction.present) / (1 << BITS)
-        columns = []
-        for f in auction.gains:
-            found = auction.pieces(f, *auction.spans[f])
-            columns.append((np.array([g / (1 << BITS) for *_, g, _ in found]), np.array([c / unit for *_, c in found])))
-        low, high = 0.0, math.inf
+        found = [auction.pieces(f, *auction.spans[f]) for f in auction.gains]
+        gains, costs = (np.full((len(found), max(map(len, found), default=0)), end) for end in (0.0, math.inf))
+        for column, pieces in enumerate(found):  # shorter rows end in pieces that cost too much for any multiplier
+            gains[column, : len(pieces)] = [gain / (1 << BITS) for *_, gain, _ in pieces]
+            costs[column, : len(pieces)] = [cost / unit for *_, cost in pieces]
+        low, high, rows = 0.0, math.inf, np.arange(len(found))
         for _ in range(ROUNDS):
             middle = (low + high) / 2 if math.isfinite(high) else (2.0 * low or 1.0)
-            slope = deficit - sum(float(gain[np.argmax(middle * gain - cost)]) for gain, cost in columns)
+            best = np.argmax(middle * gains - costs, axis=1) if found else rows
+            slope = deficit - float(gains[rows, best].sum())
             low, high = (middle, high) if slope > 0 else (low, middle)
         return high if math.isfinite(high) and high > 0.0 else None
 

@@ -140,3 +140,24 @@ def test_the_control_stands_model_by_model(tmp_path: Path, monkeypatch: pytest.M
     text = control_section()
     line = "| RF-5 | l2 | 0.0100 | 1 of 2 | 5.50 | 3 | 1.500 | 0.500 | 100 | 1 of 1 | 3.00 | 3 | 1.500 | 0.500 | 300 |"
     assert line in text.splitlines() and "limit of 10 s" in text
+
+
+def test_proof_files_have_a_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from benchmarks.proofs import summary
+    from benchmarks.report.proofs import proofs_section
+
+    monkeypatch.setattr(sources, "RESULTS", tmp_path)
+    assert proofs_section() == ""
+    made = {"data": "diabetes", "norm": "linf", "rho": 0.05, "refused": "", "confirmed": True, "missing": ""}
+    records = [
+        {**made, "model": "linear", "row": 0, "bytes": 900, "checking_s": 0.01},
+        {**made, "model": "DT-3", "row": 1, "bytes": 2_000, "checking_s": 0.02, "search_s": 1.0, "logged_s": 1.1, "search_and_writing_s": 3.1},
+        {**made, "model": "DT-3", "row": 2, "bytes": 8_000, "checking_s": 2.5, "missing": "optimality: late"},
+        {**made, "model": "NN-10", "row": 3, "bytes": 0, "checking_s": 0.0, "confirmed": False, "missing": "validity: late"},
+    ]  # fmt: skip
+    (tmp_path / "proofs.json").write_text(json.dumps({"environment": HERE, "summary": summary(records)}))
+    said = proofs_section()
+    assert "| linear, boxes | 1 | 1 | 1 | 0 | 0.9 |" in said
+    assert "| trees, boxes | 2 | 2 | 1 | 0 | 5.0 | 8 (diabetes DT-3 linf 0.05 row 2) | 1.260 | 2.5 (" in said
+    assert "| networks, boxes | 1 | 0 | 0 | 0 |" in said
+    assert "slows the searches of boxes on trees by 10 %" in said and "2.0 times in total" in said

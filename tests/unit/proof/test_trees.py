@@ -12,6 +12,7 @@ from sklearn.tree import DecisionTreeRegressor
 from elbowroom import Allowed, AtMost, Ball, Diamond, Explainer, InputError, Target
 from elbowroom.models import Link
 from elbowroom.problem import Box, RecourseProblem, Space
+from elbowroom.proof.prover import Prover
 from elbowroom.proof.question_file import question_document
 from elbowroom_checker import check
 from elbowroom_checker.centers import meets
@@ -154,10 +155,19 @@ def test_what_cannot_be_written_is_named() -> None:
         explainer.explain(X[0], room=Box(0.01), target=Target(at_least=0.5)).to_proof("nowhere.json")
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_a_bound_below_the_distance_has_a_proof(seed: int) -> None:
+    """What a search has shown when its time is over; also without its log."""
+    found = proven(hard_question(seed))
+    bound = 0.7 * found.distance
+    assert math.isfinite(bound)
+    proof = Prover(found.problem.model).prove(found.problem, found.body, bound, 30.0)
+    assert proof.is_complete, proof.missing
+    assert check(proof.text.encode(), found.model_file).bound == bound
+
+
 def test_a_bound_that_is_too_high_cannot_be_written() -> None:
     """Above the true distance there is a good centre, which nothing refutes."""
-    from elbowroom.proof.prover import Prover
-
     found = proven(hard_question(0))
     assert math.isfinite(found.distance)
     proof = Prover(found.problem.model).prove(found.problem, found.body, found.distance * 1.001, 30.0)
