@@ -44,7 +44,7 @@ def run_promises(rows: int = 20, limit: float = 2.0, models: Sequence[str] | Non
 def _stored(labels: Sequence[str]) -> list[dict[str, Any]]:
     path = RESULTS / "promises.json"
     stored = json.loads(path.read_text())["instances"] if path.exists() else []
-    return [record for record in stored if record["model"] in labels]
+    return [{**record, "earlier": True} for record in stored if record["model"] in labels]
 
 
 def _asked(explainer: Explainer, model: Any, row: np.ndarray, limit: float) -> dict[str, Any]:
@@ -94,7 +94,7 @@ def summary(records: list[dict[str, Any]]) -> dict[str, Any]:
     """What must be zero, and means by model."""
     found = [r for r in records if "distance" in r]
     result: dict[str, Any] = {
-        "instances": len(records), "answers": len(found), "outside_the_bounds": sum(not r["agrees"] for r in found),
+        "instances": len(records), "of_an_earlier_run": sum(r.get("earlier", False) for r in records), "answers": len(found), "outside_the_bounds": sum(not r["agrees"] for r in found),
         "below_the_promise": sum(r["lower"] < PROMISED for r in found), "optimal": sum(r["status"] == "OPTIMAL" for r in found),
     }  # fmt: skip
     for label in dict.fromkeys(r["model"] for r in records):
