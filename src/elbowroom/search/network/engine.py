@@ -16,19 +16,23 @@ from elbowroom.search.network.candidates import NetworkSearch
 from elbowroom.search.network.convex_concave import improve
 from elbowroom.search.network.deep import DeepTree
 from elbowroom.search.network.envelope import prepare_envelopes
+from elbowroom.search.network.everywhere import Everywhere
 from elbowroom.search.network.first_regions import FirstRegions
 from elbowroom.search.network.incumbent import descend, starts, walk_back
 from elbowroom.search.network.limits import (
     EASY,
     FARTHEST,
     FAST,
+    FEW_ATTEMPTS,
     FEW_NEURONS,
     FEW_ROUNDINGS,
     FIRST_SIMPLICES,
     FRUITLESS,
     HARDLY_RISING,
     KICKS_IF_SMALL,
+    LEAST_PIECES,
     OUTSIDE,
+    PIECES_PER_SECOND,
     SLOW,
     SMALL_HARDLY_RISING,
     STARTS,
@@ -125,7 +129,11 @@ def _beginning(search: NetworkSearch, regions: FirstRegions) -> bool:
         rising = Rising(search, regions, farthest(search.moves))
     small = search.network.depth == 1 or search.network.n_neurons <= FEW_NEURONS  # then the tree is quick, too
     if search.best is None or not small:
-        regions.run(1 if small else STARTS)
+        regions.run(1 if small else STARTS, FEW_ATTEMPTS)
+        if search.best is None and not search.clock.expired and _near_or_far(search, regions):
+            return True
+        if search.best is None:
+            regions.go_on()
         while not small and regions.failures < FRUITLESS and search.best is not None and not search.clock.expired:
             regions.improve(1)
             if rising is not None and rising.go_on(FIRST_SIMPLICES):
@@ -135,6 +143,16 @@ def _beginning(search: NetworkSearch, regions: FirstRegions) -> bool:
     closed = rising is not None and rising.while_it_rises(SMALL_HARDLY_RISING if small else HARDLY_RISING)
     regions.hand_on()
     return closed
+
+
+def _near_or_far(search: NetworkSearch, regions: FirstRegions) -> bool:
+    """Nothing was found nearby: is there a region anywhere? True if it is proven that there is none; one that is far away is pulled
+    back."""
+    pieces = Everywhere(search, regions)
+    pieces.run(max(LEAST_PIECES, int(PIECES_PER_SECOND * search.clock.nominal)))
+    if search.best is not None:
+        regions.settle(search.moves.of_center(walk_back(search, search.best)))
+    return search.lower_bound == np.inf
 
 
 def _closes_at_once(search: NetworkSearch) -> bool:

@@ -14,6 +14,7 @@ from elbowroom.numerics import Bools, Floats
 from elbowroom.result import Certificate, Counterexample, Undecided
 from elbowroom.search.contract import LOOKS_PER_SECOND
 from elbowroom.search.network.candidates import NetworkSearch
+from elbowroom.search.network.limits import MANY_ATTEMPTS
 from elbowroom.search.network.penalty import Penalty
 from elbowroom.search.network.scan import scan
 
@@ -32,7 +33,6 @@ _SURPRISED, _OPEN, _WIDE_OPEN, _SHORT = 1.3, 1.6, 4.0, 0.4  # growth of aims: re
 _LOWER, _HIGHER, _PATIENT = 0.6, 1.5, 1.3  # aims after a success and after a failure; seconds after a failure
 _NEARER = 1e-3  # least relative gain that is worth a verdict
 _FIRST_ROUNDS, _ROUNDS, _OFFERED_ROUNDS = 25, 30, 6
-_ATTEMPTS = 60  # at a first region
 _TIGHT = 8  # scenarios that are handed on
 _RANDOM_MOVES = 3.0  # in a kick, on average
 
@@ -44,12 +44,12 @@ class FirstRegions:
         self.search, self.moves = search, search.moves
         self.penalty = Penalty(search)
         self.aim, self.seconds = _AIM, _LONGER
-        self.kicks = self.failures = 0
+        self.kicks = self.failures = self.attempts = 0
         self.waiting: list[Floats] = []
         self._open = -np.inf  # what the judge reached when it could not decide, in the unit of aims; -inf: it decided
 
-    def run(self, starts: int = 4) -> bool:
-        """Until there is a first region, or many attempts have failed; True if there is one. ``starts``: of descents, besides
+    def run(self, starts: int = 4, attempts: int = MANY_ATTEMPTS) -> bool:
+        """Until there is a first region, or so many attempts have failed; True if there is one. ``starts``: of descents, besides
         the row itself."""
         search, low = self.search, self.moves.low
         if not self.moves.size:
@@ -64,9 +64,16 @@ class FirstRegions:
         for end in ends[:3]:
             self.offer(end, _MOMENT)
         self.waiting += ends
-        attempts = 0
-        while search.best is None and attempts < _ATTEMPTS and not search.clock.expired:
-            attempts += 1
+        self.go_on(attempts)
+        self.aim *= 0.5
+        return search.best is not None
+
+    def go_on(self, most: int = MANY_ATTEMPTS) -> None:
+        """Attempts with other aims and starts, until there is a region; ``most`` counts those of earlier calls."""
+        search, low = self.search, self.moves.low
+        while search.best is None and self.attempts < most and low.size and not search.clock.expired:
+            self.attempts += 1
+            attempts = self.attempts
             if self.waiting:
                 short = min(_WIDE_OPEN * self.aim, self.aim - _SHORT * self._open) if self._open > -np.inf else 0.0
                 self.aim = max(_OPEN * self.aim, short) if self._open > -np.inf else _SURPRISED * self.aim
@@ -76,8 +83,6 @@ class FirstRegions:
                 few = search.rng.random(low.size) < max(0.2, 2.0 / low.size)
                 start = np.clip(low + np.abs(spread) * few, low, self.moves.high)
             self._try(start, min(1 + attempts // 4, _SHORT_VERDICT / _MOMENT))
-        self.aim *= 0.5
-        return search.best is not None
 
     def _try(self, start: Floats, times: float = 1.0, first: bool = False) -> None:
         end = self._descend(start, self.aim, _FIRST_ROUNDS)

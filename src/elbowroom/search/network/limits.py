@@ -52,6 +52,10 @@ GENEROUS = 0.02  # margin at which climbing ends, at least: settling needs room 
 FRUITLESS, KICKS_IF_SMALL, FEW_NEURONS = 16, 3, 64
 STARTS = 4  # of descents, besides the row itself
 
+# Attempts at a region nearby before it is asked whether there is one anywhere; programs about linear pieces for that
+FEW_ATTEMPTS, MANY_ATTEMPTS = 6, 60
+LEAST_PIECES, PIECES_PER_SECOND = 400, 200.0
+
 # Simplices: how many at first, and the gain per doubling, as a share of the distance, below which the tree takes over; sooner for
 # networks whose trees are quick
 FIRST_SIMPLICES, HARDLY_RISING, SMALL_HARDLY_RISING = 64, 0.005, 0.02
