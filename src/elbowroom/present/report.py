@@ -47,6 +47,7 @@ from elbowroom.version import __version__
 from elbowroom.visible import named, visible
 
 MOST_DRAWN: Final = 16  # bars that stand in a page; the script draws those of further features from their numbers
+LEAST_GAP: Final = 1e-6  # a smaller one is told as this much: still true, and readable
 PICKLES: Final = (".joblib", ".pkl", ".pickle")
 FILE_NAME: Final = re.compile(r"[A-Za-z0-9_][\w.-]*\.(?:joblib|pkl|pickle|skops|json|ubj|txt|cbm|onnx)", re.ASCII)
 
@@ -219,7 +220,12 @@ def _closeness(account: Account) -> list[tuple[str, str]]:
         ("Distance", f"{about(region.distance)} ({region.metric.value}). {measured(account)}"),
         *([("As shown", text)] if (text := rounding_line(account)) else []),
         ("Proven lower bound", below(region.lower_bound, 6)),
-        ("Gap", f"at most {percent_up(region.gap)}" if region.gap > ROUNDING_GAP else "none beyond rounding"),
+        (
+            "Gap",
+            f"at most {percent_up(max(region.gap, LEAST_GAP))}"
+            if region.gap > ROUNDING_GAP
+            else "none beyond rounding",
+        ),
         *([("Few changes", _upper(few_text(region.few)))] if region.few is not None else []),
         ("Room asked for", room_text(region.room)),
         ("Rules", rules_text(region)),

@@ -8,6 +8,7 @@ import gzip
 import hashlib
 import json
 import re
+from dataclasses import replace
 from html import unescape
 from typing import Any
 
@@ -237,3 +238,10 @@ def test_a_page_of_several_models_says_so_and_how_all_are_checked() -> None:
 def test_no_text_of_a_page_is_an_infinity() -> None:
     html = re.sub(r"<script.*?</script>", "", make_no_region().to_html(), flags=re.DOTALL)
     assert "none at any distance" in html and not re.search(r">\s*inf\b", html)
+
+
+def test_a_tiny_gap_is_told_in_a_readable_bound() -> None:
+    region = make_region()
+    closer = replace(region, lower_bound=region.distance * (1.0 - 3e-8))
+    assert 0.0 < closer.gap < 1e-6 and "at most 0.0001 %" in closer.to_html()
+    assert "at most 0.0001 %" not in region.to_html()
