@@ -13,7 +13,9 @@ from elbowroom.version import __version__
 _HOME = {
     "Explainer": "elbowroom.explainer",
     "AllOf": "elbowroom.explainer.together",
+    "AtLeast": "elbowroom.explainer.together",
     "Retrained": "elbowroom.explainer.retrained",
+    "Nearby": "elbowroom.explainer.nearby",
     "Audit": "elbowroom.batch.audit",
     "BatchDisplay": "elbowroom.present.batch",
     "BatchProgress": "elbowroom.batch",
@@ -96,8 +98,9 @@ if TYPE_CHECKING:
         UnsupportedModel,
     )
     from elbowroom.explainer import Explainer
+    from elbowroom.explainer.nearby import Nearby
     from elbowroom.explainer.retrained import Retrained
-    from elbowroom.explainer.together import AllOf
+    from elbowroom.explainer.together import AllOf, AtLeast
     from elbowroom.importers import read_model
     from elbowroom.models import LinearModel, ObliqueEnsemble, ReluNetwork, TreeEnsemble
     from elbowroom.present.batch import BatchDisplay
@@ -158,6 +161,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AllOf",
     "Allowed",
+    "AtLeast",
     "AtMost",
     "Attestation",
     "Audit",
@@ -193,6 +197,7 @@ __all__ = [
     "MapDisplay",
     "Menu",
     "MenuDisplay",
+    "Nearby",
     "Nearest",
     "NoRegion",
     "NotAll",

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from elbowroom import Explainer, InputError, LinearRule, NoRegion, Region, Status
+from elbowroom import AtLeast, Explainer, InputError, LinearRule, NoRegion, Region, Status
 from elbowroom.models import TreeEnsemble, members_of
 from elbowroom.problem import RecourseProblem
 from tests.support import people_truth, whole_truth
@@ -25,7 +25,12 @@ SECONDS = 60.0
 def attacked(explainer: Explainer, region: Region) -> None:
     """By the copy of the model for the numbers that the row lacks; a region of a class."""
     whole = explainer.for_missing(region.missing).model
-    for model, target in zip(members_of(whole) or (whole,), region.target.each or (region.target,), strict=True):
+    each = list(zip(members_of(whole) or (whole,), region.target.each or (region.target,), strict=True))
+    if region.target.count is not None:
+        keepers = region.certificate.keepers
+        assert len(keepers) >= region.target.count and set(region.target.always) <= set(keepers)
+        each = [each[i] for i in keepers]
+    for model, target in each:
         labels = np.array(model.info.classes)
         cuts = model.cuts if isinstance(model, TreeEnsemble) else None
         attack(lambda X, m=model, names=labels: names[m.info.labels_of(m.scores(X))], region.body, target.label, cuts)
@@ -76,6 +81,27 @@ def together(seed: int, families: tuple[str, ...] = whole_truth.FAMILIES) -> str
         return "refused"
     problem = replace(problem, rules=answer.rules)
     _is_true(explainer, problem, answer, whole_truth.closest(problem), f"seed {seed}: {_said(problem)}")
+    return "region" if isinstance(answer, Region) else "none"
+
+
+def some_of(seed: int, families: tuple[str, ...] = whole_truth.FAMILIES) -> str:
+    """Whole numbers, and several models of which some are enough, the same at every point."""
+    problem, rules = whole_truth.drawn_some(seed, families)
+    target, models = problem.target, list(members_of(problem.model))
+    always = [f"model {i + 1}" for i in target.always]
+    explainer = Explainer(AtLeast(target.count or len(models), models, always), problem.space)
+    question = whole_truth.asked(problem, rules) | {"target": list(target.each)}
+    try:
+        answer = explainer.explain(**question, time_limit=SECONDS)  # type: ignore[arg-type]
+    except InputError:
+        return "refused"
+    assert answer.target == target
+    problem = replace(problem, rules=answer.rules)
+    said, truth = f"seed {seed}: {target.count} of {_said(problem)}", whole_truth.closest(problem)
+    if answer.status is Status.UNKNOWN and "time limit" in answer.reason:
+        assert answer.lower_bound <= truth * (1.0 + 1e-8) + CLOSE, f"{said}: bound {answer.lower_bound}, truth {truth}"
+        return "open"
+    _is_true(explainer, problem, answer, truth, said)
     return "region" if isinstance(answer, Region) else "none"
 
 

@@ -17,7 +17,7 @@ import pandas as pd
 from scipy.optimize import linprog
 
 from elbowroom import Ball, Box, Diamond, Explainer, Feature, Group, NotAll, Plausible, Space, Target
-from elbowroom.models import Decision, Model, join, members_of
+from elbowroom.models import Decision, LinearModel, Model, ObliqueEnsemble, ReluNetwork, TreeEnsemble, join, members_of
 from elbowroom.problem import RecourseProblem, Room, Rule
 from elbowroom.problem.rules import AtMost
 from elbowroom.problem.rules.plausible import InHull
@@ -28,6 +28,7 @@ from tests.support.small_models import random_trees
 from tests.support.small_networks import network
 
 FAMILIES = ("linear", "network", "trees", "oblique")
+KINDS = {"linear": LinearModel, "network": ReluNetwork, "trees": TreeEnsemble, "oblique": ObliqueEnsemble}
 Kind: TypeAlias = frozenset[int]  # what a centre changes, as `Space.changed` numbers it
 
 
@@ -58,6 +59,25 @@ def drawn_together(seed: int, families: tuple[str, ...] = FAMILIES) -> tuple[Rec
         found = replace(problem, model=joint, target=Target(each=tuple(targets)))
         if rng.random() < 0.3 or answers(found):
             return found, rules
+
+
+def drawn_some(seed: int, families: tuple[str, ...] = FAMILIES) -> tuple[RecourseProblem, tuple[Rule, ...]]:
+    """The same question about two to four models of one family, some of which are enough; now and then one of them has to be
+    among these."""
+    rng = np.random.default_rng([163, seed])
+    problem, rules = drawn_together(seed, families)
+    single = sum(problem.space.group_of < 0)
+    family = next(name for name, kind in KINDS.items() if isinstance(members_of(problem.model)[0], kind))
+    models, targets = list(members_of(problem.model)), list(problem.target.each)
+    for _ in range(int(rng.integers(0, 3))):
+        models.append(_model(rng, family, single, len(problem.space.names) - single))
+        targets.append(Target(int(rng.integers(len(models[-1].info.classes)))))
+    joint = join(models, [f"model {i + 1}" for i in range(len(models))])
+    assert joint is not None
+    count = int(rng.integers(1, len(models)))
+    always = (int(rng.integers(len(models))),) if rng.random() < 0.3 else ()
+    target = Target(each=tuple(targets), count=count, always=always)
+    return replace(problem, model=joint, target=target), rules
 
 
 def explainer_of(problem: RecourseProblem) -> Explainer:
@@ -167,14 +187,19 @@ def answers(problem: RecourseProblem) -> list[tuple[float, np.ndarray]]:
         points = points[points[:, members].sum(axis=1) == 1.0]
     if not len(points):
         return []
-    good = np.ones(len(points), dtype=bool)
-    targets = problem.target.each or (problem.target,)
-    for model, target in zip(members_of(problem.model) or (problem.model,), targets, strict=True):
-        good &= model.info.labels_of(model.scores(points)) == target.index(model.info)
+    wanted, models = problem.target, members_of(problem.model) or (problem.model,)
+    targets, least = wanted.each or (wanted,), wanted.count or len(models)
+    good = np.column_stack(
+        [
+            model.info.labels_of(model.scores(points)) == target.index(model.info)
+            for model, target in zip(models, targets, strict=True)
+        ]
+    )
     found = []
     for center in points:
         inside = problem.body(center).contains(points)
-        if not good[inside].all() or _moves_too_little(problem, center):
+        keeps = good[inside].all(axis=0)  # which models say what is wanted of them at every point
+        if keeps.sum() < least or not keeps[list(wanted.always)].all() or _moves_too_little(problem, center):
             continue
         if all(_obeys(rule, problem, center, points[inside]) for rule in problem.rules):
             found.append((problem.measure(center), center))

@@ -17,6 +17,7 @@ from elbowroom.certify import trees
 from elbowroom.errors import InputError
 from elbowroom.kernels.threads import one_thread
 from elbowroom.models import LinearModel, Model, ObliqueEnsemble, ReluNetwork, TreeEnsemble, members_of
+from elbowroom.models.nearby import NearbyLinear
 from elbowroom.problem import Body, RecourseProblem, Shape, Target
 from elbowroom.problem.further import Further
 from elbowroom.problem.shapes import check_known, is_round
@@ -80,6 +81,12 @@ def certify(model: Model, target: Target, body: Body, time_limit: float = math.i
     if members:
         return _certify_each(model, members, target, body, deadline, looks)
     match model:
+        case NearbyLinear():
+            from elbowroom.certify.linear import SHAPES
+            from elbowroom.certify.nearby import judge_nearby
+
+            check_body(model, body, SHAPES)
+            return judge_nearby(model, target, body, deadline)
         case LinearModel():
             from elbowroom.certify import linear
 
@@ -87,7 +94,7 @@ def certify(model: Model, target: Target, body: Body, time_limit: float = math.i
             return linear.judge_linear(model, target, body, deadline)
         case TreeEnsemble():
             check_body(model, body, trees.SHAPES)
-            return trees.judge_trees(model, target, body, deadline, looks)
+            return _with_those_nearby(trees.judge_trees(model, target, body, deadline, looks), model)
         case ObliqueEnsemble():
             from elbowroom.certify import oblique
 
@@ -103,37 +110,63 @@ def certify(model: Model, target: Target, body: Body, time_limit: float = math.i
             assert_never(model)
 
 
+def _with_those_nearby(verdict: Verdict, model: Model) -> Verdict:
+    """What a verdict about a model with all models near it says of these."""
+    if not model.info.nearby:
+        return verdict
+    from elbowroom.certify.nearby import ONE_NEARBY
+
+    if isinstance(verdict, Certificate):
+        return replace(verdict, assumptions=(*verdict.assumptions, model.info.nearby))
+    return replace(verdict, member=ONE_NEARBY) if isinstance(verdict, Counterexample) else verdict
+
+
 def _certify_each(
     model: Model, members: Sequence[Model], target: Target, body: Body, deadline: float, looks: float
 ) -> Verdict:
     """The verdict of every member's own judge on its own target. What is certainly wrong is reported before what only rounding
-    decides, or what is not decided."""
+    decides, or what is not decided.
+
+    Where some of the members are enough, each is judged all the same (until too many refuse), in a share of the time that is
+    left: those that say what is wanted of them *at every point* have to be enough. A member that is not decided in time
+    counts as one that refuses."""
     target.index(model.info)
-    proven: list[Certificate] = []
+    proven: dict[int, Certificate] = {}
+    refused: dict[int, Counterexample] = {}
     open_: Verdict | None = None
-    seconds = 0.0
-    for name, member, wanted in zip(model.info.called, members, target.each, strict=True):
-        found = certify(member, wanted, body, deadline - time.perf_counter(), looks)
+    for i, (name, member, wanted) in enumerate(zip(model.info.called, members, target.each, strict=True)):
+        left = deadline - time.perf_counter()
+        found = certify(member, wanted, body, left if target.count is None else left / (len(members) - i), looks)
         if isinstance(found, Counterexample):
             said = model.info.says(model.scores(found.point[None]))[0]
             found = replace(found, label=said, member=name)
             if not found.near_tie:
-                return found
-            open_ = open_ if isinstance(open_, Counterexample) else found
+                refused[i] = found
+                if not target.is_enough([j for j in range(len(members)) if j not in refused]):
+                    return replace(found, member=", ".join(one.member for one in refused.values()))
+            else:
+                open_ = open_ if isinstance(open_, Counterexample) else found
         elif isinstance(found, Certificate):
-            proven.append(found)
-            seconds += found.seconds
+            proven[i] = found
         else:
             open_ = open_ or found
-    if open_ is not None:
+    if not target.is_enough(proven):
+        assert open_ is not None  # those that certainly refuse were not too many
         return open_
+    return _certificate_of(model, target, body, proven)
+
+
+def _certificate_of(model: Model, target: Target, body: Body, proven: dict[int, Certificate]) -> Certificate:
+    """What was proven of these members, by position."""
+    found = list(proven.values())
     methods, assumptions = (
         tuple(dict.fromkeys(text for texts in each for text in texts))
-        for each in zip(*(((c.method,), c.assumptions) for c in proven), strict=True)
+        for each in zip(*(((c.method,), c.assumptions) for c in found), strict=True)
     )
+    who = f"each of {len(found)} models" if target.count is None else f"{len(found)} of {len(target.each)} models"
     return Certificate(
-        model.fingerprint, target, body, f"each of {len(proven)} models: {', '.join(methods)}", min(c.margin for c in proven),
-        seconds, assumptions,
+        model.fingerprint, target, body, f"{who}: {', '.join(methods)}", min(c.margin for c in found),
+        sum(c.seconds for c in found), assumptions, keepers=() if target.count is None else tuple(proven),
     )  # fmt: skip
 
 

@@ -20,13 +20,15 @@ from elbowroom.explainer.group import Grouping
 from elbowroom.explainer.judging import Judging
 from elbowroom.explainer.many import Many
 from elbowroom.explainer.method import Method
-from elbowroom.explainer.opening import Opened, opened, without_numbers
+from elbowroom.explainer.nearby import open_any, refuse_nearby
+from elbowroom.explainer.opening import Opened, without_numbers
 from elbowroom.explainer.proving import Proving
 from elbowroom.explainer.retrained import Retrained
 from elbowroom.explainer.several import Several, parse_share
 from elbowroom.explainer.together import opened_together, several, versions_of_each
 from elbowroom.explainer.why_not import WhyNone
 from elbowroom.models import Model, members_of
+from elbowroom.models.nearby import NearbyLinear
 from elbowroom.numerics import TOLERANCES, Floats
 from elbowroom.problem import Box, Distance, Probability, RecourseProblem, Room, Rule, Space
 from elbowroom.problem.class_names import ClassNames
@@ -75,7 +77,7 @@ class Explainer(Many, Judging, Several, WhyNone, Proving, Grouping):
     ) -> None:
         model = model.together if isinstance(model, Retrained) else model
         given = several(model)
-        found = opened(model, space, data) if given is None else opened_together(given, space, data, opened)
+        found = open_any(model, space, data) if given is None else opened_together(given, space, data, open_any)
         self._begin(replace(found, labels=ClassNames.parse(labels, found.model.info)), versions_of_each(model), ())
         self._engine(Method.AUTO).prepare(Shape.BOX)
         prepare(self._model)
@@ -85,7 +87,7 @@ class Explainer(Many, Judging, Several, WhyNone, Proving, Grouping):
         self._model, self._space, self._predict = found.model, found.space, found.predict
         self._missing = missing  # columns of numbers that all rows lack
         self._whole = self  # of rows that lack nothing
-        self._engines: dict[Method, Engine] = {}
+        self._engines: dict[tuple[Method, bool], Engine] = {}
         self._lacking: dict[tuple[str, ...], Explainer] = {}
 
     def __repr__(self) -> str:
@@ -326,17 +328,25 @@ class Explainer(Many, Judging, Several, WhyNone, Proving, Grouping):
             self.model.fingerprint, int(seed), time_limit, TOLERANCES.optimal_gap, self._versions, members=members
         )
 
-    def _engine(self, method: Method) -> Engine:
-        """The engine of a method; it keeps what it learns from one question to the next."""
-        if method not in self._engines:
-            self._engines[method] = method.engine(self.model)
-        return self._engines[method]
+    def _engine(self, method: Method, some: bool = False) -> Engine:
+        """The engine of a method, for questions about all of the models or about some of them; it keeps what it learns from
+        one question to the next."""
+        if (method, some) not in self._engines:
+            from elbowroom.search.some_models import SomeModelsEngine
+            from elbowroom.search.weights import WeightsEngine
+
+            made = SomeModelsEngine(self.model, method.engine) if some else method.engine(self.model)
+            self._engines[method, some] = WeightsEngine(made) if isinstance(self.model, NearbyLinear) else made
+        return self._engines[method, some]
 
     def _ready(self, method: Method, problem: RecourseProblem) -> Engine:
         """The engine, if it takes the question; compiled code is loaded (once after installation: made) before a clock
         starts."""
-        engine = within_hulls(self._engine(method), problem)
+        some = problem.target.count is not None
+        engine = within_hulls(self._engine(method, some), problem)
         if problem.keeps is not None:
+            _ = problem.target.need  # refused by name for some of several models
+            refuse_nearby(self.model, "keeps=")
             from elbowroom.certify.kept import prepare_promise
             from elbowroom.search.keeping import KeepingEngine
 

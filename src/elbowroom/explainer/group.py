@@ -11,6 +11,7 @@ import pandas as pd
 
 from elbowroom.errors import InputError
 from elbowroom.explainer.crowd import Crowd
+from elbowroom.explainer.nearby import refuse_nearby
 from elbowroom.models import LinearModel, TreeEnsemble
 from elbowroom.problem import Box, Distance, RecourseProblem, Room
 from elbowroom.problem.on import On
@@ -141,6 +142,7 @@ class Grouping:
             given = list(np.atleast_2d(rows)) if isinstance(rows, np.ndarray) else list(rows)  # type: ignore[call-overload]
         if not given:
             raise InputError("a group needs at least one row")
+        refuse_nearby(self.model, "explain_group")
         if not isinstance(self.model, LinearModel | TreeEnsemble):
             raise InputError(
                 f"common moves are known for linear models and trees, not for {self.model.info.source}; explain the rows one by one"

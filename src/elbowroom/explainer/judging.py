@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from elbowroom.certify.judge import certify, certify_answer, certify_with
 from elbowroom.errors import InputError
 from elbowroom.explainer.asking import further_of, outside, question_about
+from elbowroom.explainer.nearby import refuse_nearby
 from elbowroom.explainer.plane import outcome_plane
 from elbowroom.models import Model
 from elbowroom.numerics import Floats
@@ -127,6 +128,10 @@ class Judging:
             return able.radius(point, norm, target, time_limit=time_limit)
         values = self._point(point, "point")
         problem = self._about(values, ROOM_OF_NORM[norm](1.0), target, None)
+        if problem.target.count is not None:
+            from elbowroom.explainer.some_of import radius_for_some
+
+            return radius_for_some(problem, values, seconds)
         shape, clock = problem.walls.shape, Clock(seconds)
 
         def accept(body: Body, seconds: float, looks: float) -> Verdict:
@@ -174,6 +179,7 @@ class Judging:
         """
         from elbowroom.certify.kept import kept_probability, slip_of
 
+        refuse_nearby(self.model, "probability_kept")
         seconds, width = seconds_of(time_limit), parse_tolerance(tolerance)
         able = self._for_row(center, "center")
         if able is not self:
@@ -200,7 +206,8 @@ class Judging:
     def widen(self, region: Region, *, order: Sequence[str] | None = None, time_limit: float = 60.0) -> Widening:
         """The widest box around the centre of a region, in which every side is proven maximal or reported as unproven.
 
-        Limits, one-way and immutable features hold as in `explain`; categories stay as they are.
+        Limits, one-way and immutable features hold as in `explain`; categories stay as they are. Where some of several models
+        are enough, those that keep the region go on keeping it.
 
         Args:
             region: A region that is a box.
@@ -231,6 +238,10 @@ class Judging:
             self.model, region.space, region.inner_row, region.room, region.target, region.metric, region.rules,
             allow_missing=bool(self._missing),
         )  # fmt: skip
+        if problem.target.count is not None:
+            from elbowroom.explainer.some_of import widened_for_some
+
+            return widened_for_some(region, problem, order, seconds)
 
         def accept(body: Body, seconds: float, looks: float) -> Verdict:
             broken = problem.broken_in(body)

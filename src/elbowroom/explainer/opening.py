@@ -15,6 +15,7 @@ from elbowroom.errors import ElbowroomError, InputError, UnsupportedModel, warn
 from elbowroom.importers import categorical_of, columns_of, open_model
 from elbowroom.importers.inputs import Column, Columns, Inputs
 from elbowroom.importers.original import REFUSES
+from elbowroom.importers.preprocessing import Preprocessing
 from elbowroom.importers.reading import ReadModel
 from elbowroom.importers.replay_points import Range
 from elbowroom.models import LinearModel, Model, ObliqueEnsemble, ReluNetwork, TreeEnsemble, may_miss, with_missing
@@ -39,6 +40,7 @@ class Opened:
     predict: Predict
     labels: ClassNames = NO_NAMES
     domain: tuple[Floats, Floats] | None = None  # where the model has predictions; None: everywhere
+    preprocessing: Preprocessing | None = None  # what stands in front of the model; None: nothing that is known
 
 
 def opened(model: object, space: object, data: object) -> Opened:
@@ -78,7 +80,8 @@ def opened(model: object, space: object, data: object) -> Opened:
         _remark_on_units(read)
     fitting = _fitting(read.original.inputs, space)
     domain = read.original.preprocessing.domain
-    return Opened(read.model, _limited(fitting, domain), read.predict, domain=domain)
+    steps = read.original.preprocessing
+    return Opened(read.model, _limited(fitting, domain), read.predict, domain=domain, preprocessing=steps)
 
 
 def _by_table(model: object, table: pd.DataFrame, data: object) -> Opened:

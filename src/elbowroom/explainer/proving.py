@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from elbowroom.disk import write_whole
 from elbowroom.errors import UnsupportedModel
+from elbowroom.explainer.nearby import refuse_nearby
 from elbowroom.models import Model
 from elbowroom.problem import RecourseProblem
 from elbowroom.result import NoRegion, Region
@@ -42,6 +43,7 @@ class Proving:
                 f"{self._model.info.source}: a model file holds one model; write one for each with Explainer(model, space)"
             )
 
+        refuse_nearby(self._model, "export_model")
         write_whole(path, model_bytes(self._model))
 
     @cached_property
@@ -61,6 +63,10 @@ class Proving:
             return Proof(
                 None,
                 "no proofs can be written for several models at once yet; ask for one with Explainer(model, space) for each",
+            )
+        if self._model.info.nearby:
+            return Proof(
+                None, "no proofs can be written for a model with all models near it yet; ask for one of the model alone"
             )
         if len(self._model.info.classes) == 1:
             return Proof(None, "no proofs can be written for a model with a single class: there is nothing to prove")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, assert_never
@@ -12,8 +13,8 @@ import pandas as pd
 from elbowroom.certify.judge import certify
 from elbowroom.errors import InputError
 from elbowroom.explainer.opening import opened
-from elbowroom.explainer.together import AllOf
-from elbowroom.problem.parsing import parse_enum
+from elbowroom.explainer.together import AllOf, AtLeast
+from elbowroom.problem.parsing import number, parse_enum
 from elbowroom.result import Certificate, Region
 
 
@@ -41,6 +42,8 @@ class Retrained:
             rows and a growing part of ``later``.
         later: Rows and outcomes that came later, ``(X, y)``; for how="later data".
         seed: Of all random choices.
+        share: Which share of the further fits has to keep the region, rounded up to whole fits and the same ones at every
+            point (see `AtLeast`); the model as it is always does. None: all of them.
 
     Examples:
         >>> again = Retrained(model, X, model.predict(X), n=2)
@@ -56,11 +59,14 @@ class Retrained:
     how: str = "bootstrap"
     later: tuple[Any, Any] | None = None
     seed: int = 0
+    share: float | None = None
 
     def __post_init__(self) -> None:
         way = parse_enum(Again, self.how, "Retrained how")
         if not isinstance(self.n, int) or self.n < 1:
             raise InputError(f"Retrained n={self.n!r}: give the number of further fits, 1 or more")
+        if self.share is not None and not 0.0 < number(self.share, "Retrained share") <= 1.0:
+            raise InputError(f"Retrained share={self.share!r}: give a number above 0, at most 1")
         if len(self.X) != len(self.y):
             raise InputError(f"Retrained: X has {len(self.X)} rows, y has {len(self.y)} entries")
         if not hasattr(self.model, "get_params") or not hasattr(self.model, "fit"):
@@ -76,10 +82,13 @@ class Retrained:
             )
 
     @property
-    def together(self) -> AllOf:
-        """The model as it is, and all further fits of it."""
+    def together(self) -> AllOf | AtLeast:
+        """The model as it is, and all further fits of it, or a share of them."""
         again = {f"fit {i + 1}": self.fit(i) for i in range(self.n)}
-        return AllOf({"the model": self.model, **again})
+        models = {"the model": self.model, **again}
+        if self.share is None:
+            return AllOf(models)
+        return AtLeast(1 + math.ceil(self.share * self.n - 1e-9), models, always=["the model"])
 
     def fit(self, number: int) -> Any:
         """One further fit.

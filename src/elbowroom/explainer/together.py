@@ -12,11 +12,13 @@ import numpy.typing as npt
 import pandas as pd
 
 from elbowroom.errors import InputError, UnsupportedModel
+from elbowroom.explainer.nearby import Nearby
 from elbowroom.explainer.opening import Opened, Predict
 from elbowroom.importers import columns_of
 from elbowroom.importers.library import versions_of
-from elbowroom.models import LinearModel, ObliqueEnsemble, ReluNetwork, TreeEnsemble, join
+from elbowroom.models import LinearModel, ObliqueEnsemble, ReluNetwork, TreeEnsemble, asked_for, join
 from elbowroom.models.embed import embedded
+from elbowroom.models.nearby import NearbyLinear
 from elbowroom.numerics import Floats, Ints
 from elbowroom.problem import Feature, Space
 from elbowroom.problem.features import Group
@@ -25,8 +27,36 @@ from elbowroom.visible import listed
 FEWEST: Final = 2  # models that are several
 
 
+class _Together:
+    """Several models, in a list or by name."""
+
+    models: Sequence[object] | Mapping[str, object]
+
+    @property
+    def called(self) -> tuple[str, ...]:
+        """What the models are called: the keys of a mapping, or model 1, model 2, ..."""
+        if isinstance(self.models, Mapping):
+            return tuple(str(name) for name in self.models)
+        return tuple(f"model {i + 1}" for i in range(len(self.models)))
+
+    @property
+    def each(self) -> tuple[object, ...]:
+        """The models themselves."""
+        return tuple(self.models.values() if isinstance(self.models, Mapping) else self.models)
+
+    def _check_models(self) -> None:
+        name = type(self).__name__
+        if isinstance(self.models, (str, bytes)) or not isinstance(self.models, (Mapping, Sequence)):
+            raise InputError(f"{name}({self.models!r}): give a list of models, or a mapping from names to models")
+        if len(self.models) < FEWEST:
+            raise InputError(f"{name} takes two models or more, not {len(self.models)}; for one, give the model itself")
+        for model in self.each:
+            if isinstance(model, (_Together, list, tuple)):
+                raise InputError(f"{name}: give the models themselves, not lists of models")
+
+
 @dataclass(frozen=True, eq=False)
-class AllOf:
+class AllOf(_Together):
     """Several models of one family, each of which must say what is wanted of it.
 
     ``Explainer(AllOf([bank, insurer]), X)`` is ``Explainer([bank, insurer], X)``. The answer is the closest region in which every
@@ -46,31 +76,49 @@ class AllOf:
 
     models: Sequence[object] | Mapping[str, object]
 
-    @property
-    def called(self) -> tuple[str, ...]:
-        """What the models are called: the keys of a mapping, or model 1, model 2, ..."""
-        if isinstance(self.models, Mapping):
-            return tuple(str(name) for name in self.models)
-        return tuple(f"model {i + 1}" for i in range(len(self.models)))
+    def __post_init__(self) -> None:
+        self._check_models()
 
-    @property
-    def each(self) -> tuple[object, ...]:
-        """The models themselves."""
-        return tuple(self.models.values() if isinstance(self.models, Mapping) else self.models)
+
+@dataclass(frozen=True, eq=False)
+class AtLeast(_Together):
+    """Several models of one family, of which at least ``k`` must say what is wanted of them, the same ones at every point.
+
+    The answer is the closest region throughout which k of the models agree: there is one set of k models, each of which says
+    what is wanted of it at every point. That is more than a majority at each point by itself, where one part of the
+    region could rest on other models than another part; and whoever holds one of the k models (one of three banks, say)
+    keeps the promise in the whole region. The certificate says which models do (``keepers``).
+
+    Args:
+        k: How many of the models, at least.
+        models: A list of models, or a mapping from what they are called to the models.
+        always: Names of models that have to be among them (those of a list are called model 1, model 2, ...).
+
+    Examples:
+        >>> some = Explainer(AtLeast(1, {"bank": model, "insurer": model}), space).explain(row)
+        >>> some.target.count, some.certificate.keepers
+        (1, (0, 1))
+    """
+
+    k: int
+    models: Sequence[object] | Mapping[str, object]
+    always: Sequence[str] = ()
 
     def __post_init__(self) -> None:
-        if isinstance(self.models, (str, bytes)) or not isinstance(self.models, (Mapping, Sequence)):
-            raise InputError(f"AllOf({self.models!r}): give a list of models, or a mapping from names to models")
-        if len(self.models) < FEWEST:
-            raise InputError(f"AllOf takes two models or more, not {len(self.models)}; for one, give the model itself")
-        for model in self.each:
-            if isinstance(model, (AllOf, list, tuple)):
-                raise InputError("AllOf: give the models themselves, not lists of models")
+        self._check_models()
+        size = len(self.models)
+        if isinstance(self.k, bool) or not isinstance(self.k, (int, np.integer)) or not 1 <= self.k <= size:
+            raise InputError(f"AtLeast({self.k!r}, ...): give a number of models between 1 and {size}")
+        unknown = [name for name in self.always if name not in self.called]
+        if isinstance(self.always, str) or unknown or len(set(self.always)) > self.k:
+            raise InputError(
+                f"AtLeast always={self.always!r}: give a list of at most {self.k} of the names {listed(self.called)}"
+            )
 
 
-def several(model: object) -> AllOf | None:
+def several(model: object) -> AllOf | AtLeast | None:
     """Several models, if that is what was given."""
-    if isinstance(model, AllOf):
+    if isinstance(model, (AllOf, AtLeast)):
         return model
     return AllOf(model) if isinstance(model, (list, tuple)) else None
 
@@ -80,12 +128,12 @@ def versions_of_each(model: object) -> dict[str, str]:
     given = several(model)
     found: dict[str, str] = {}
     for each in (model,) if given is None else given.each:
-        found |= versions_of(each)
+        found |= versions_of(each.model if isinstance(each, Nearby) else each)
     return found
 
 
 def opened_together(
-    given: AllOf, space: object, data: object, open_one: Callable[[object, object, object], Opened]
+    given: AllOf | AtLeast, space: object, data: object, open_one: Callable[[object, object, object], Opened]
 ) -> Opened:
     """All of them over the columns of all. Each is shown what it knows of the space."""
     found, used, whole = [], set[str](), space
@@ -93,7 +141,7 @@ def opened_together(
         space = replace(space, causes=None, covariance=None)
     for name, model in zip(given.called, given.each, strict=True):
         try:
-            own = _own_columns(model, space)
+            own = _own_columns(model.model if isinstance(model, Nearby) else model, space)
             used |= set(_columns(space) if own is None else own)
             found.append(open_one(model, _only(space, own), _only(data, own)))
         except (InputError, UnsupportedModel) as error:
@@ -104,6 +152,9 @@ def opened_together(
     common = _common([one.space for one in found], given.called)
     if isinstance(whole, Space):
         common = replace(common, causes=whole.causes, covariance=whole.covariance)
+    for name, one in zip(given.called, found, strict=True):
+        if isinstance(one.model, NearbyLinear):
+            raise UnsupportedModel(f"{name}: Nearby(weights=) is asked by itself, not together with other models")
     joined = join([embedded(one.model, common.names) for one in found], given.called)
     if joined is None:
         kinds = [f"{name}: {type(one.model).__name__}" for name, one in zip(given.called, found, strict=True)]
@@ -111,6 +162,8 @@ def opened_together(
             f"several models at once must be of one family, these are {', '.join(kinds)}; ask about models of one family, or "
             "about one of them and certify its region with the others: Explainer(other, space).certify(region)"
         )
+    if isinstance(given, AtLeast) and given.k < len(given.each):
+        joined = asked_for(joined, int(given.k), tuple(sorted(given.called.index(name) for name in set(given.always))))
     places = [np.array([common.position[name] for name in one.space.names]) for one in found]
     predict = partial(_ask_each, [one.predict for one in found], places)
     return Opened(joined, common, predict, domain=_domain(found, places, len(common.names)))

@@ -1,7 +1,7 @@
 """The parsed model: plain arrays, no machine-learning library."""
 
 from elbowroom.models.base import Decision, Link, Model, ModelInfo
-from elbowroom.models.joint import join, members_of
+from elbowroom.models.joint import asked_for, join, members_of, some_of
 from elbowroom.models.linear import Affine, LinearModel
 from elbowroom.models.margins import AffineMargins, Each, NetworkMargins, TreeMargins
 from elbowroom.models.missing import may_miss, with_missing
@@ -25,8 +25,10 @@ __all__ = [
     "ReluNetwork",
     "TreeEnsemble",
     "TreeMargins",
+    "asked_for",
     "join",
     "may_miss",
     "members_of",
+    "some_of",
     "with_missing",
 ]

@@ -66,6 +66,10 @@ class ModelInfo:
     shows_scores: bool = True  # False: the original's decision_function, if any, is another number than the scores
     members: tuple[ModelInfo, ...] = ()  # of several models at once (`Decision.EACH`): theirs, in order
     called: tuple[str, ...] = ()  # and what they are called
+    least: int | None = None  # how many of them have to say what is wanted; None: each of them
+    always: tuple[int, ...] = ()  # which of them have to be among these
+    nearby: str = ""  # of a model with all models near it: which these are, in words
+    spread: tuple[float, ...] = ()  # how far each score of these may be from the model's own
 
     def __post_init__(self) -> None:
         values = (Link.IDENTITY, Link.EXPONENTIAL, Link.EXPONENTIAL_MINUS_ONE)
@@ -159,6 +163,8 @@ def fingerprint_of(info: ModelInfo, *arrays: npt.NDArray[np.generic]) -> str:
     names = info.names if info.own_names else tuple(f"x{i}" for i in range(info.n_features))
     head = (names, tuple(repr(label) for label in info.classes), info.decision.name, info.link.name)
     digest.update(repr(head if info.threshold == 0.0 else (*head, info.threshold)).encode())
+    if info.spread:
+        digest.update(repr(("spread", info.spread)).encode())
     for array in arrays:
         plain = np.ascontiguousarray(array)
         digest.update(f"{plain.dtype.str}{plain.shape}".encode())

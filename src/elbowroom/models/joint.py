@@ -136,6 +136,21 @@ def join(members: Sequence[Model], called: Sequence[str]) -> Joint | None:
     return None
 
 
+def asked_for(joint: Joint, least: int | None, always: tuple[int, ...] = ()) -> Joint:
+    """The same models, of which at least so many have to say what is wanted, with these positions among them."""
+    return joint if least is None else replace(joint, info=replace(joint.info, least=least, always=always))
+
+
+def some_of(model: Model, chosen: Sequence[int]) -> Model:
+    """The members at these positions as one model; a single one as it is."""
+    members = members_of(model)
+    if len(chosen) == 1:
+        return members[chosen[0]]
+    joined = join([members[i] for i in chosen], [model.info.called[i] for i in chosen])
+    assert joined is not None  # of one family, as all of them are
+    return joined
+
+
 def join_as_trees(info: ModelInfo, members: Sequence[TreeEnsemble]) -> JointTrees:
     plain = [replace(member, single=False) for member in members]  # sums in float32 are a matter of their own margins
     made = join_trees(info, plain, _blocks([part.value for part in plain]), _bases(plain))

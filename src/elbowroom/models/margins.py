@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, TypeAlias, Union
 
 import numpy as np
@@ -115,6 +115,14 @@ class TreeMargins:
 
 
 def contrast(info: ModelInfo, target: int, probability: Need) -> Contrast:
+    """The rows of `_contrast`, each of which must hold for the worst of all models nearby: |row| . spread more is needed."""
+    found = _contrast(info, target, probability)
+    if not info.spread:
+        return found
+    return replace(found, threshold=found.threshold + np.abs(found.matrix) @ np.array(info.spread) * (1.0 + 8.0 * EPS))
+
+
+def _contrast(info: ModelInfo, target: int, probability: Need) -> Contrast:
     """Rows of score differences that must be positive for the target class (or for its probability to reach tau), or rows of
     a regressor's score for the wanted values; their ends are wanted as well."""
     if isinstance(probability, Each):
@@ -204,7 +212,7 @@ def tree_margins(
     elif probability is None and model.info.threshold != 0.0:
         parts = np.concatenate([leaves.value[:, 0], model.base])
         needed = _needed_sum(model.info, target, model.divisor, parts, n_trees + 2, digits)
-        threshold, ties = np.array([needed]), (True,)
+        threshold, ties = np.array([needed + sum(model.info.spread) * model.divisor]), (True,)
     biggest = np.zeros(len(threshold))
     for k in range(n_trees):
         rows = np.abs(leaves.value[leaves.offsets[k] : leaves.offsets[k + 1]]) @ np.abs(c.matrix).T
@@ -235,6 +243,10 @@ def tree_margins(
             digits=digits,
         )
         rounding = 2 * gamma(n_trees + 8, EPS32 if model.single else EPS) * float(biggest[j]) + after
+        if model.info.spread:  # sums of other leaf values: rounding decides about none of them
+            strict.slack[j], hopeful.slack[j] = 2.0 * rounding, -2.0 * rounding
+            base[j] = without[j] - threshold[j]
+            continue
         rule = row_rule(parts_j, rounding, after, steps, ties[j])
         inexact = rule.inexact(contributions[:, used])
         base[j] = without[j] - rule.threshold

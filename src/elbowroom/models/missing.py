@@ -12,7 +12,7 @@ from typing import assert_never
 import numpy as np
 
 from elbowroom.models.base import Model
-from elbowroom.models.joint import join, members_of
+from elbowroom.models.joint import asked_for, join, members_of
 from elbowroom.models.linear import Affine, LinearModel
 from elbowroom.models.network import ReluNetwork
 from elbowroom.models.oblique import ObliqueEnsemble
@@ -45,7 +45,7 @@ def with_missing(model: Model, missing: Bools) -> Model:
     if members:
         joined = join([with_missing(member, missing) for member in members], model.info.called)
         assert joined is not None  # of one family, as before
-        return joined
+        return asked_for(joined, model.info.least, model.info.always)
     match model:
         case TreeEnsemble():
             return model.with_missing(missing)

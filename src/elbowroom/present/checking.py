@@ -125,7 +125,7 @@ def _report(
     region: Region, explainer: Explainer, findings: list[Finding], model_found: Finding, verdict: Verdict
 ) -> Report:
     decided = decide(findings)
-    proven = f"at every point of the region {promise(region.target, region.labels)}"
+    proven = f"at every point of the region {promise(region.target, region.labels, region.certificate.keepers)}"
     conclusion = {
         Outcome.VALID: f"Valid: {proven}.",
         Outcome.REFUTED: "Refuted: the file's claim does not hold for this model.",

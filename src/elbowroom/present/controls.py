@@ -307,7 +307,7 @@ def page_data(account: Account, controls: Sequence[Control | None], widening: Wi
     movable = [control for control in controls if control is not None]
     units = [line.unit for line, control in zip(account.lines, controls, strict=True) if control is not None]
     return {
-        "promise": promise(region.target, region.labels),
+        "promise": promise(region.target, region.labels, account.shown.certificate.keepers),
         "said": spoken(region.predicted, region.target, region.labels),
         "shape": account.shape.value,
         "names": [line.name for line, control in zip(account.lines, controls, strict=True) if control is not None],

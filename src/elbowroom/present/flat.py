@@ -42,7 +42,8 @@ def flat_json(answer: Region | NoRegion) -> dict[str, Any]:
 
 def _wanted(target: Target) -> dict[str, Any]:
     if target.each:
-        return {"target": [_wanted(one) for one in target.each]}
+        some = {} if target.count is None else {"count": target.count}
+        return {"target": [_wanted(one) for one in target.each], **some}
     if target.values is not None:
         return {"at_least": _plain(target.at_least), "at_most": _plain(target.at_most)}
     return {"target": _label(target.label), "probability": _plain(target.probability)}

@@ -31,13 +31,33 @@ def outcome(target: Target, labels: ClassNames = NO_NAMES) -> str:
     return f"gives {label} a probability of at least {share}"
 
 
-def promise(target: Target, labels: ClassNames = NO_NAMES) -> str:
-    """Who says so: the model predicts 'approved'; each of the 3 models does; or what model 1, model 2, ... predict."""
+def promise(target: Target, labels: ClassNames = NO_NAMES, keepers: Sequence[int] = ()) -> str:
+    """Who says so: the model predicts 'approved'; each of the 3 models does; each of 2 of 3 models, and which (the
+    ``keepers``); or what model 1, model 2, ... predict."""
     if not target.each:
         return f"the model {outcome(target, labels)}"
-    if all(one == target.each[0] for one in target.each):
+    alike = all(one == target.each[0] for one in target.each)
+    if target.count is not None:
+        return _of_some(target, labels, keepers, alike)
+    if alike:
         return f"each of the {len(target.each)} models {outcome(target.each[0], labels)}"
     return joined([f"model {i + 1} {outcome(one, labels)}" for i, one in enumerate(target.each)])
+
+
+def _of_some(target: Target, labels: ClassNames, keepers: Sequence[int], alike: bool) -> str:
+    """Once it is known which models keep a region, these are named, all of them."""
+    shown = keepers or target.always
+    which = f"{'model' if len(shown) == 1 else 'models'} {joined([str(i + 1) for i in shown])}" if shown else ""
+    known = which if keepers else f"the same at every point{f', with {which}' if which else ''}"
+    some = f"{len(keepers) or target.count} of {len(target.each)} models ({known})"
+    if alike:
+        return f"{some} {outcome(target.each[0], labels)}".replace(") predicts ", ") predict ").replace(
+            ") gives ", ") give "
+        )
+    each = joined(
+        [f"model {i + 1} {outcome(one, labels)}" for i, one in enumerate(target.each) if not keepers or i in keepers]
+    )
+    return f"{some} say what is wanted of them: {each}"
 
 
 def told(said: object, target: Target, labels: ClassNames = NO_NAMES) -> str:

@@ -59,7 +59,7 @@ class RegionDisplay(Display):
         account = account_of(region)
         place = f"Inside the {account.shape.value} (blue: its extent)" if account.is_round else "Anywhere in the blue"
         then = (
-            promise(region.target, region.labels)
+            promise(region.target, region.labels, region.certificate.keepers)
             if region.target.each
             else f"it {outcome(region.target, region.labels)}"
         )

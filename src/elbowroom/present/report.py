@@ -68,7 +68,7 @@ def page(
             raise InputError(f"menu={type(menu).__name__}: give the Menu that explainer.menu gives")
         panels, chosen = _menu_panels(menu, region, widening, model)
     return templates().get_template("region.html.j2").render(
-        title=f"Region: {promise(region.target, region.labels)}",
+        title=f"Region: {promise(region.target, region.labels, region.certificate.keepers)}",
         panels=panels,
         chosen=chosen,
         **about_page(case, date, model, region.attestation),
@@ -263,7 +263,7 @@ def _attested(answer: Region | NoRegion) -> list[tuple[str, str]]:
 def _certificate(region: Region) -> list[tuple[str, str]]:
     c = region.certificate
     rows = [
-        ("Claim", f"for every point, {promise(c.target, region.labels)}"),
+        ("Claim", f"for every point, {promise(c.target, region.labels, c.keepers)}"),
         ("Proven by", c.method),
         ("Margin", f"at least {below(c.margin, 4)} above what the model's rounding needs"),
         ("Model fingerprint", c.fingerprint),

@@ -36,7 +36,8 @@ def sentence_of(account: Account) -> str:
 
 def claim_of(account: Account) -> str:
     """What is proven of every point of the region."""
-    then = promise(account.region.target, account.region.labels)
+    shown = account.shown
+    then = promise(shown.target, shown.labels, shown.certificate.keepers)
     if len(account.free) == len(account.lines):
         return f"Whatever the features are within their limits, {then}."
     return f"If {_conditions(account) or 'everything stays as it is'}, {then}{_free(account.free)}."

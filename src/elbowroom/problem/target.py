@@ -1,10 +1,10 @@
 """The wanted outcome: a class, a class with at least a given probability, values of a regressor, or one of these for each of
-several models."""
+several models, or for some of them."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import InitVar, dataclass, field
 from functools import partial
 from typing import Final, TypeVar
@@ -38,6 +38,8 @@ class Target:
         between: Both of these at once.
         each: Of several models at once: the target of each, in their order. ``explain(..., target=...)`` makes it of what it
             is given: one label (or `Target`) for all of them, or a list or mapping with one for each.
+        count: Of several models: at least so many of them, the same at every point of the region; None: all (see `AtLeast`).
+        always: Positions of models that have to be among these.
 
     Examples:
         >>> explainer.explain(row, target=Target(True)).target.label
@@ -50,10 +52,14 @@ class Target:
     at_most: float | None = field(default=None, kw_only=True)
     between: InitVar[tuple[float, float] | None] = field(default=None, kw_only=True)
     each: tuple[Target, ...] = field(default=(), kw_only=True)
+    count: int | None = field(default=None, kw_only=True)
+    always: tuple[int, ...] = field(default=(), kw_only=True)
 
     def __post_init__(self, between: tuple[float, float] | None) -> None:
         if self.each:
             self._take_each()
+        if self.count is not None or self.always:
+            self._take_count()
         if between is not None:
             self._take_both(between)
         if isinstance(self.label, np.generic):  # np.str_("a") and "a" must be one label, in seals and files as well
@@ -104,6 +110,43 @@ class Target:
             )
         object.__setattr__(self, "label", label)
 
+    def _take_count(self) -> None:
+        size, always = len(self.each), tuple(sorted(set(self.always)))
+        if self.count is None or isinstance(self.count, bool) or not isinstance(self.count, (int, np.integer)):
+            raise InputError(f"Target count={self.count!r}: give the number of models that have to say what is wanted")
+        if not 1 <= self.count <= size:
+            raise InputError(f"Target count={self.count}: there are {size} targets in each=; give a number of them")
+        if len(always) > self.count or any(not 0 <= i < size for i in always):
+            raise InputError(
+                f"Target always={self.always}: give positions of models below {size}, no more than count={self.count} of them"
+            )
+        everyone = self.count == size
+        object.__setattr__(self, "count", None if everyone else int(self.count))
+        object.__setattr__(self, "always", () if everyone else always)
+
+    def some(self, chosen: Sequence[int]) -> Target:
+        """What is wanted of the models at these positions, of each of them.
+
+        Args:
+            chosen: Positions in ``each``.
+
+        Returns:
+            The target of the only one, or of several at once.
+        """
+        found = tuple(self.each[i] for i in chosen)
+        return found[0] if len(found) == 1 else Target(each=found)
+
+    def is_enough(self, kept: Collection[int]) -> bool:
+        """Do these models, each saying what is wanted of it, suffice?
+
+        Args:
+            kept: Their positions.
+
+        Returns:
+            True if there are enough, with all that have to be among them.
+        """
+        return len(kept) >= (self.count or len(self.each)) and all(i in kept for i in self.always)
+
     @property
     def values(self) -> ValueRange | None:
         """The wanted values of a regressor; None if a class is wanted."""
@@ -113,6 +156,11 @@ class Target:
     @property
     def need(self) -> Need:
         """What is asked beyond the label: a probability, or values; margins are made from this and the `index`."""
+        if self.count is not None:
+            raise InputError(
+                f"this is not known for {self.count} of {len(self.each)} models; ask about all of them, or about those that keep "
+                "a region (its certificate.keepers), with Explainer([model, model], space)"
+            )
         if self.each:
             return Each(tuple((one.label, one.need) for one in self.each))
         return self.probability if self.values is None else self.values
@@ -132,7 +180,8 @@ class Target:
             True if so.
         """
         if self.each:
-            return all(one.is_met(own) for one, own in zip(self.each, _several(said), strict=True))
+            met = [one.is_met(own) for one, own in zip(self.each, _several(said), strict=True)]
+            return self.is_enough([i for i, good in enumerate(met) if good])
         if self.values is None:
             return bool(said == self.label)
         return bool(self.values.contains(np.asarray(said, dtype=np.float64)))
@@ -221,14 +270,18 @@ class Target:
                 f"the models do not agree about the row ({said}), so it is not clear what is wanted; say it with target=, one "
                 "label for all models or a list with one for each"
             )
-        return cls(
-            each=tuple(cls.other(own, own.classes.index(predicted[0]) if own.classes else 0) for own in info.members)
-        )
+        each = tuple(cls.other(own, own.classes.index(predicted[0]) if own.classes else 0) for own in info.members)
+        return cls(each=each, count=info.least, always=info.always)
 
     @classmethod
     def _parse_each(cls, target: object, info: ModelInfo) -> Target:
         asked = zip(_one_by_one(target, info), info.members, info.called, strict=True)
-        return cls(each=tuple(_named_by(name, partial(cls.parse, one, own)) for one, own, name in asked))
+        each = tuple(_named_by(name, partial(cls.parse, one, own)) for one, own, name in asked)
+        if (
+            isinstance(target, cls) and target.count is not None
+        ):  # what is said of it counts, not what the models came with
+            return cls(each=each, count=target.count, always=target.always)
+        return cls(each=each, count=info.least, always=info.always)
 
     @classmethod
     def parse(cls, target: object, info: ModelInfo) -> Target:

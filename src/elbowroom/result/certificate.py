@@ -33,6 +33,8 @@ class Certificate:
         assumptions: Under which it holds, in words.
         further: The ensembles of rules that were judged as well: fingerprint, outcome, and whether at every point or at the
             centre.
+        keepers: Where some of several models are enough: the positions of those that were proven to say what is wanted of
+            them at every point.
 
     Examples:
         >>> certificate = explainer.certify(region)
@@ -48,6 +50,7 @@ class Certificate:
     seconds: float
     assumptions: tuple[str, ...]
     further: tuple[Key, ...] = ()
+    keepers: tuple[int, ...] = ()
 
     def __bool__(self) -> bool:
         return True
@@ -79,13 +82,16 @@ class Certificate:
             digest.update(np.ascontiguousarray(array).tobytes())
         for fingerprint, outcome, everywhere in self.further:
             digest.update(repr((fingerprint, repr(outcome.label), everywhere)).encode())
+        if self.keepers:
+            digest.update(repr(("keepers", self.keepers)).encode())
         return digest.hexdigest()
 
 
 def _claimed(wanted: Target) -> tuple[object, object]:
     """What a target asks for: the label, and what is needed beyond it."""
     if wanted.each:
-        return "each", tuple(_claimed(one) for one in wanted.each)
+        each = tuple(_claimed(one) for one in wanted.each)
+        return ("each", each) if wanted.count is None else (("count", wanted.count, wanted.always), each)
     values = ("values", wanted.at_least, wanted.at_most)
     return repr(wanted.label), wanted.probability if wanted.values is None else values
 

@@ -84,7 +84,8 @@ def label_in(entry: Reader) -> Any:
 def target_out(target: Target) -> dict[str, Any]:
     """A class with its least probability, or the range of wanted values: files about classes are as they always were."""
     if target.each:
-        return {"each": [target_out(one) for one in target.each]}
+        some = {} if target.count is None else {"count": target.count, "always": list(target.always)}
+        return {"each": [target_out(one) for one in target.each], **some}
     if target.values is not None:
         return {"at_least": target.at_least, "at_most": target.at_most}
     return {"label": label_out(target.label, "target"), "probability": target.probability}
@@ -95,7 +96,13 @@ def target_in(entry: Reader) -> Target:
         each = tuple(map(target_in, entry.at("each").items()))
         if len(each) < FEWEST or any(one.each for one in each):
             raise entry.at("each").wrong("the targets of two models or more")
-        return Target(each=each)
+        if "count" not in entry.mapping():
+            return Target(each=each)
+        count = entry.at("count").whole(1, len(each) - 1)
+        always = tuple(place.whole(0, len(each) - 1) for place in entry.at("always").items())
+        if len(always) > count or list(always) != sorted(set(always)):
+            raise entry.at("always").wrong(f"rising positions of at most {count} models")
+        return Target(each=each, count=count, always=always)
     if "at_least" in entry.mapping() or "at_most" in entry.mapping():
         ends = {key: entry.at(key) for key in ("at_least", "at_most")}
         if all(end.value is None for end in ends.values()):

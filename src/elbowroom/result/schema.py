@@ -34,6 +34,7 @@ from elbowroom.problem.reader import Reader, number_out
 from elbowroom.problem.rules import Rule, conditions_of, rules_in, rules_out
 from elbowroom.problem.shapes import Shape
 from elbowroom.problem.space import Space
+from elbowroom.problem.target import Target
 from elbowroom.result.attestation import attestation_in, attestation_out
 from elbowroom.result.certificate import Certificate
 from elbowroom.result.few import few_in, few_out
@@ -334,7 +335,9 @@ def _certificate_out(c: Certificate, timings: bool) -> dict[str, Any]:
             "free_groups": [[int(f) for f in members] for members in body.free_groups],
         },
         "seal": c.seal,
-    } | ({"further": [_further_out(key) for key in c.further]} if c.further else {})
+        **({"further": [_further_out(key) for key in c.further]} if c.further else {}),
+        **({"keepers": list(c.keepers)} if c.keepers else {}),
+    }
 
 
 def _further_out(key: Key) -> dict[str, Any]:
@@ -346,8 +349,18 @@ def _further_in(entry: Reader) -> Key:
     return entry.at("fingerprint").digest(), target_in(entry.at("target")), entry.at("everywhere").truth()
 
 
+def _keepers_in(entry: Reader, target: Target) -> tuple[int, ...]:
+    """Which of several models keep the region, where some of them are enough."""
+    if target.count is None:
+        return ()
+    keepers = tuple(place.whole(0, len(target.each) - 1) for place in entry.at("keepers").items())
+    if list(keepers) != sorted(set(keepers)) or not target.is_enough(keepers):
+        raise entry.at("keepers").wrong(f"rising positions of at least {target.count} models")
+    return keepers
+
+
 def _certificate_in(entry: Reader, size: int, where: str) -> Certificate:
-    shape = entry.at("body")
+    shape, target = entry.at("body"), target_in(entry.at("target"))
     body = Body(
         shape.at("center").floats(size),
         shape.at("lower").floats(size),
@@ -362,13 +375,14 @@ def _certificate_in(entry: Reader, size: int, where: str) -> Certificate:
     )
     certificate = Certificate(
         entry.at("fingerprint").digest(),
-        target_in(entry.at("target")),
+        target,
         body,
         entry.at("method").text(),
         entry.at("margin").number(infinite=True),
         entry.at("seconds").number(),
         tuple(a.text() for a in entry.at("assumptions").items()),
         tuple(map(_further_in, entry.at("further").items())) if "further" in entry.mapping() else (),
+        _keepers_in(entry, target),
     )
     if entry.at("seal").text() != certificate.seal:
         raise InputError(

@@ -15,6 +15,7 @@ from typing import assert_never
 import numpy as np
 
 from elbowroom.models import LinearModel, Model, ObliqueEnsemble, ReluNetwork, TreeEnsemble
+from elbowroom.models.nearby import NearbyLinear
 from elbowroom.numerics import TOLERANCES, Bools, Floats, from_ordinal, ordinal
 from elbowroom.problem import Body, Shape, Space, Target, Walls
 from elbowroom.problem.shapes import check_known
@@ -146,7 +147,10 @@ def _used(model: LinearModel | ReluNetwork | ObliqueEnsemble) -> Bools:
     if isinstance(model, ObliqueEnsemble):
         return np.asarray((model.weight != 0.0).any(axis=0))
     first = model.affine if isinstance(model, LinearModel) else model.layers[0]
-    return np.asarray((first.weight != 0.0).any(axis=0) | (first.error_slope != 0.0).any(axis=0))
+    used = (first.weight != 0.0).any(axis=0) | (first.error_slope != 0.0).any(axis=0)
+    if isinstance(model, NearbyLinear):  # a weight of 0 is another one in a model nearby
+        used |= (model.arriving.weight != 0.0).any(axis=0)
+    return np.asarray(used)
 
 
 class _Bracket:

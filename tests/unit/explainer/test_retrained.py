@@ -35,10 +35,25 @@ def test_holds_for_every_fit(how: str) -> None:
     assert np.array_equal(again.fit(1).tree_.threshold, fits[2].tree_.threshold)  # the same number, the same fit
 
 
+def test_holds_for_a_share_of_the_fits_and_for_the_model_itself() -> None:
+    again, all_of_them = (Retrained(TREE, X, Y, n=4, share=share) for share in (0.5, None))
+    fits = [TREE, *(again.fit(i) for i in range(4))]
+    row = X[np.all([fit.predict(X) == 0 for fit in fits], axis=0)].iloc[0]
+    region, strict = (Explainer(each, X).explain(row, Box(0.02)) for each in (again, all_of_them))
+    keepers = region.certificate.keepers
+    assert region.target.count == 3 and region.target.always == (0,) and 0 in keepers and len(keepers) >= 3
+    for i in keepers:
+        attack(lambda rows, fit=fits[i]: fit.predict(pd.DataFrame(rows, columns=["a", "b"])), region.body, 1)
+    assert not strict or region.lower_bound <= strict.distance
+    assert Retrained(TREE, X, Y, n=4, share=1.0).together.k == 5
+
+
 def test_refusals_by_name() -> None:
     linear = LogisticRegression().fit(X, Y)
     with pytest.raises(InputError, match="how"):
         Retrained(TREE, X, Y, how="tomorrow")
+    with pytest.raises(InputError, match="share"):
+        Retrained(TREE, X, Y, share=0.0)
     with pytest.raises(InputError, match="1 or more"):
         Retrained(TREE, X, Y, n=0)
     with pytest.raises(InputError, match="150 rows, y has 149"):

@@ -1,0 +1,116 @@
+"""A model together with all models near it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from elbowroom.errors import InputError, UnsupportedModel
+from elbowroom.explainer.opening import Opened, opened
+from elbowroom.importers.preprocessing import Preprocessing
+from elbowroom.models import Affine, LinearModel, Model, TreeEnsemble
+from elbowroom.models.nearby import NearbyLinear
+from elbowroom.numerics import EPS
+from elbowroom.problem.parsing import number
+
+
+@dataclass(frozen=True, eq=False)
+class Nearby:
+    """A model with every model whose numbers are close to its own: ``Explainer(Nearby(model, weights=0.1), X)`` finds the
+    closest region throughout which all of them say what is wanted.
+
+    Linear models: every weight of the score may be off by ``weights``, and every intercept by ``intercept``, each by itself.
+    The weights are those of the columns that arrive at the estimator: behind a scaler, of scaled columns. Trees,
+    forests and boosting: what any leaf adds may be off by ``leaves``, each leaf by itself: a probability in forests, a part of
+    the score in boosting, learning rate included; the splits stay. Both are exact: the worst member of the set decides.
+
+    Args:
+        model: A linear model, or one of trees, as `Explainer` takes it.
+        weights: How far every weight may be off.
+        intercept: How far every intercept may be off.
+        leaves: How far what any leaf adds may be off.
+
+    Examples:
+        >>> Explainer(Nearby(model, leaves=0.1), space).explain(row)
+        <Region OPTIMAL, distance 0.216667, 1 feature has to change>
+    """
+
+    model: Any
+    weights: float = 0.0
+    intercept: float = 0.0
+    leaves: float = 0.0
+
+    def __post_init__(self) -> None:
+        sizes = {name: number(getattr(self, name), f"Nearby {name}") for name in ("weights", "intercept", "leaves")}
+        for name, size in sizes.items():
+            if not (np.isfinite(size) and size >= 0.0):
+                raise InputError(f"Nearby {name}={size}: give a finite number, 0 or more")
+            object.__setattr__(self, name, size)
+        if bool(self.leaves) == bool(self.weights or self.intercept):
+            raise InputError(
+                "Nearby: give weights= or intercept= of a linear model, or leaves= of trees; one of them above 0"
+            )
+        if isinstance(self.model, (Nearby, list, tuple)):
+            raise InputError("Nearby: give the model itself; several of them: [Nearby(model, leaves=0.05), ...]")
+
+
+def refuse_nearby(model: Model, what: str) -> None:
+    """Refuse what is not known for a model with those near it."""
+    for info in (model.info, *model.info.members):
+        if info.nearby:
+            raise InputError(
+                f"{what} is not known for {info.source}; ask about the model itself: Explainer(model, space)"
+            )
+
+
+def open_any(model: object, space: object, data: object) -> Opened:
+    """Read a model, or the set of those near it."""
+    if not isinstance(model, Nearby):
+        return opened(model, space, data)
+    return _set_of(model, opened(model.model, space, data))
+
+
+def _set_of(given: Nearby, found: Opened) -> Opened:
+    """The set of models in place of the model."""
+    return replace(found, model=_linear(given, found) if given.leaves == 0.0 else _trees(given, found.model))
+
+
+def _linear(given: Nearby, found: Opened) -> Model:
+    model = found.model
+    if type(model) is not LinearModel:
+        raise UnsupportedModel(
+            f"Nearby(weights=, intercept=) is for linear models, not for {model.info.source}; trees take leaves="
+        )
+    words = f"holds for all weights within {given.weights:g} and intercepts within {given.intercept:g} of the model's"
+    info = replace(model.info, nearby=words, source=f"{model.info.source} and all weights within {given.weights:g}")
+    affine = replace(model.affine, missing_value=None, missing_error=None)
+    return NearbyLinear(info, affine, _arriving(model, found.preprocessing), given.weights, given.intercept)
+
+
+def _arriving(model: LinearModel, preprocessing: Preprocessing | None) -> Affine:
+    """The columns that arrive at the estimator."""
+    if preprocessing is None or preprocessing.untouched:
+        size = model.info.n_features
+        nothing = np.zeros((size, size))
+        return Affine(np.eye(size), np.zeros(size), nothing, np.zeros(size))
+    width = preprocessing.trace.width
+    found = preprocessing.affine(np.eye(width), np.zeros(width))
+    return replace(found, missing_value=None, missing_error=None)
+
+
+def _trees(given: Nearby, model: Model) -> Model:
+    if not isinstance(model, TreeEnsemble) or model.info.members:
+        raise UnsupportedModel(
+            f"Nearby(leaves=) is for trees, forests and boosting, not for {model.info.source}; linear models take weights="
+        )
+    leaves = model.leaf_order
+    adds = np.array(
+        [leaves.value[leaves.offsets[k] : leaves.offsets[k + 1]].any(axis=0) for k in range(leaves.n_trees)]
+    )
+    trees = adds.sum(axis=0) + (~adds.any(axis=1)).sum()  # that add to each score; a tree of zeros may belong to any
+    spread = tuple(float(n) * given.leaves / model.divisor * (1.0 + 8.0 * EPS) for n in trees)
+    words = f"holds for all leaf values within {given.leaves:g} of the model's"
+    source = f"{model.info.source} and all leaf values within {given.leaves:g}"
+    return replace(model, info=replace(model.info, nearby=words, spread=spread, source=source))
