@@ -20,9 +20,11 @@ def climb(question: Question, adversaries: list[Adversary], values: Floats, grou
         movable &= values != q.start  # no further column may change
     if not movable.any():
         return values
+    seen = set[bytes]()  # rows that pull against each other would send it round in circles
     for _ in range(MOST_STEPS):
-        if clock.expired:
+        if clock.expired or values.tobytes() in seen:
             break
+        seen.add(values.tobytes())
         j, short = _neediest(q, adversaries, values, group_gain)
         if short <= 0:
             break
