@@ -88,7 +88,7 @@ COMMANDS = [
     Command("menu", "menus on gradient boosting with 100 trees: seconds for 1, 2 and 3 changes", "menu:run_menu", "rows limit data", "menu:summary"),
     Command("kept", "the chance that a Gaussian slip keeps the class: proven bounds, the paper's formula, sampling", "kept:run_kept", "rows limit", "kept:summary"),
     Command("promises", "the closest centre whose slips keep the class with probability 0.9: proven bounds against sampling, PROBE beside it", "promises:run_promises", "rows limit models", "promises:summary"),
-    Command("systems", "the systems that the paper cites, each with its core question and what stands beside it", "systems:run_systems", "rows limit"),
+    Command("systems", "the systems that the paper cites, each with its core question and what stands beside it", "systems:run_systems", "rows limit only"),
 ]  # fmt: skip
 
 

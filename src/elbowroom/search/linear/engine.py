@@ -35,8 +35,9 @@ class LinearEngine:
     """Exact for every room, distance, feature kind and rule. Keeps nothing between questions."""
 
     def takes(self, problem: RecourseProblem) -> Takes:
-        """Prices as they are for l1; for other norms they have to be divided."""
-        return TAKES if problem.distance is Distance.L1 else replace(TAKES, prices=False)
+        """Prices as they are for l1 and room on all columns; otherwise they have to be divided."""
+        priced = problem.distance is Distance.L1 and problem.walls.on is On.ALL
+        return replace(TAKES, prices=priced)
 
     def refuses(self, problem: RecourseProblem) -> str | None:
         who, straight = "the engine for linear models", problem.metric.slant is None

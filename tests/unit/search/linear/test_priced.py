@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from elbowroom import Box, Explainer, Feature, Price, Region, Space, Status
+from elbowroom import Box, Explainer, Feature, InputError, Price, Region, Space, Status
 from elbowroom.problem import RecourseProblem
 from elbowroom.search.linear.priced import PricedMoves
 from elbowroom.search.linear.question import Question, read_question
@@ -47,6 +47,12 @@ def test_percentiles_of_thirty_columns_are_proven() -> None:
     row = data[int(np.argsort(data @ w)[20])]
     answer = Explainer(linear_model(w[None], [-float(np.quantile(data @ w, 0.7))]), space).explain(row, Box(0.0), 1)
     assert isinstance(answer, Region) and answer.status is Status.OPTIMAL and answer.method == "linear"
+
+
+def test_room_on_some_columns_is_refused_beside_prices() -> None:
+    space = Space((Feature("x0", lower=-3, upper=3), Feature("x1", lower=-3, upper=3))).with_prices(DEAR)
+    with pytest.raises(InputError, match=r"on='changed'.*prices"):
+        Explainer(linear_model([[1.0, 1.0]], [-1.0]), space).explain([0.0, 0.0], Box(0.1, on="changed"), 1)
 
 
 @pytest.mark.parametrize("seed", range(15))
