@@ -141,9 +141,8 @@ class SlantedMoves(LeastMoves):
             minima = np.where(rest == 0, 0.0, rest * ends) - np.where(blur == 0, 0.0, blur * widest)
         charge = (np.abs(rest) + blur) * (1.0 + gamma(4))
         height = float(np.linalg.norm(z, ord=DUAL[self.distance])) * (1.0 + gamma(z.size + 4))
-        none = Bound(0.0, multiplier, np.zeros(n), toll)
         if not height > 0.0:
-            return none
+            return Bound(0.0, multiplier, np.zeros(n), np.zeros(n))
         total = float(multiplier @ (b - doubt))
         bounded = np.isfinite(minima)
         guess = max(total + float(minima[bounded & (charge > 0)].sum()), 0.0) / height
@@ -152,7 +151,9 @@ class SlantedMoves(LeastMoves):
         value -= gamma(n + b.size + 16) * (float(multiplier @ np.abs(b)) + float(np.abs(minima[kept]).sum()))
         below = (height + float(charge[~kept].sum())) * (1.0 + gamma(n + 8))
         bound = max(value, 0.0) / below * (1.0 - gamma(4))
-        return Bound(bound, multiplier / height, np.zeros(n), toll / height) if bound > 0.0 else none
+        return Bound(
+            bound, multiplier / height, np.zeros(n), toll / height
+        )  # also the toll of a weak bound is below the norm
 
 
 def _pairs(A: Floats, b: Floats) -> list[tuple[int, int]]:

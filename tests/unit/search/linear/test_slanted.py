@@ -69,6 +69,11 @@ def test_no_multiplier_and_no_form_gives_a_bound_above_the_truth(distance: Dista
                     A / factor, b, np.zeros(b.size), lower * factor, upper * factor, lam, form, None
                 )
                 assert bound.value <= truth * (1 + 1e-12) + 1e-12
+                assert bound.toll is not None
+                anywhere = rng.normal(
+                    size=(20, factor.size)
+                )  # what narrows a node: a form that is never above the norm
+                assert all(bound.toll @ v <= program.measure(v, factor) * (1 + 1e-9) for v in anywhere)
 
 
 @pytest.mark.parametrize("distance", list(Distance))
