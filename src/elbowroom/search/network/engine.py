@@ -31,6 +31,7 @@ from elbowroom.search.network.limits import (
     HARDLY_RISING,
     KICKS_IF_SMALL,
     LEAST_PIECES,
+    MOST_NEURONS,
     OUTSIDE,
     PIECES_PER_SECOND,
     SLOW,
@@ -147,7 +148,9 @@ def _beginning(search: NetworkSearch, regions: FirstRegions) -> bool:
 
 def _near_or_far(search: NetworkSearch, regions: FirstRegions) -> bool:
     """Nothing was found nearby: is there a region anywhere? True if it is proven that there is none; one that is far away is pulled
-    back."""
+    back. Large networks have too many pieces to look at."""
+    if search.network.n_neurons > MOST_NEURONS:
+        return False
     pieces = Everywhere(search, regions)
     pieces.run(max(LEAST_PIECES, int(PIECES_PER_SECOND * search.clock.nominal)))
     if search.best is not None:

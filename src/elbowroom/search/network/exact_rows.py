@@ -26,6 +26,7 @@ from elbowroom.search.network.limits import FEASIBILITY
 Whole = NDArray[Any]  # of Python's whole numbers, which have no largest one
 
 _SUPPORT = 1e-9  # multipliers below this share of the largest are left out
+_MOST_SUPPORT = 30  # rows of a proof: elimination grows with their cube, and nothing looks at the clock meanwhile
 _MANTISSA = 53
 _SHARES = 2**30  # multipliers that may be chosen are rounded to such parts of the smallest of them
 
@@ -180,6 +181,8 @@ def contradict(rows: tuple[Row, ...], suggested: Floats) -> bool:
 def _proven(rows: tuple[Row, ...], suggested: Floats) -> bool:
     largest = float(suggested.max())
     support = sorted(np.flatnonzero(suggested > _SUPPORT * largest).tolist(), key=lambda i: -suggested[i])
+    if len(support) > _MOST_SUPPORT:
+        return False
     chosen = [rows[i] for i in support]
     used = sorted({column for row in chosen for column in row.columns})
     entries = [dict(zip(row.columns, row.coefficients, strict=True)) for row in chosen]

@@ -178,6 +178,17 @@ def test_contradictions_are_decided_to_the_last_digit() -> None:
     assert not contradict((row([1], 0), row([-1], 0)), np.zeros(2))
 
 
+def test_proofs_that_would_take_too_long_are_not_begun() -> None:
+    """x0 > 0, x1 > x0, ..., 0 > x_n: the clock is not looked at while rows are eliminated."""
+
+    def chain(length: int) -> tuple[Row, ...]:
+        steps = [Row.of({k + 1: 1, k: -1}, 0) for k in range(length)]
+        return (Row.of({0: 1}, 0), *steps, Row.of({length: -1}, 0))
+
+    assert contradict(chain(20), np.ones(22))
+    assert not contradict(chain(40), np.ones(42))
+
+
 def test_suggestions_are_corrected_and_never_negative() -> None:
     rng = np.random.default_rng(3)
     for _ in range(50):
