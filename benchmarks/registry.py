@@ -66,6 +66,7 @@ COMMANDS = [
     Command("realistic", "models of the size people use, gap at 1, 10 and 60 s", "realistic:run_realistic", "rows limit"),
     Command("scale", "large ensembles, before and after in one run: first region, gap at 1, 10 and 60 s, memory", "scale:run_scale", "rows limit radii only quick resume", "scale:summary"),
     Command("scale-peers", "large ensembles at radius 0 beside treecf's exact and genetic searches, row by row", "scale_peers:run_scale_peers", "rows limit only resume"),
+    Command("open-balls", "the early stops of the paper's tables for balls, asked again", "open_balls:run_open_balls", "limit resume", "open_balls:summary"),
     Command("defaults", "scikit-learn's default forest on breast cancer, Box(0.05): first region, gap at 1, 10 and 60 s", "defaults:run_defaults", "rows limit"),
     Command("startup", "what a new process pays", "startup:run_startup"),
     Command("limits", "seconds over the time limit on large models, and memory after 5,000 questions", "limits:run_limits", "rows"),

@@ -15,6 +15,7 @@ from benchmarks.figures.speed import paper_seconds
 from benchmarks.paper import summary
 from benchmarks.published import LIMIT_SECONDS, paper_cells, rows
 from benchmarks.report.control import control_section
+from benchmarks.report.open_balls import asked_again
 from benchmarks.report.people import people_section
 from benchmarks.report.proofs import proofs_section
 from benchmarks.report.scale import scale_section
@@ -80,7 +81,7 @@ def _short() -> str:
     ]
     text = "## In short\n\n" + table(["", "elbowroom", "the paper"], lines) + picture
     if stopped:
-        text += f"\n\n{_stopped(stopped)}"
+        text += f"\n\n{_stopped(stopped)}" + (f"\n\n{again}" if (again := asked_again()) else "")
     return (
         text
         + "\n\nSeconds are wall time of one call, one thread, after the model was read; the paper's early stops count as 1000 s.\n"

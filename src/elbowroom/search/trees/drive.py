@@ -29,7 +29,9 @@ from elbowroom.search.contract import NEAR_TIES, Clock, Ending, Referee
 from elbowroom.search.trees.cells.leaves import Ensemble
 from elbowroom.search.trees.heap import HEAP, Nodes, Range, push
 from elbowroom.search.trees.limits import (
+    HIGHEST_RUNG,
     LONG_CALL,
+    LOWEST_RUNG,
     MAIN_PER_NEIGHBOURHOOD,
     MOST_SHARE,
     ONE_MOMENT,
@@ -145,7 +147,9 @@ class Known:
 class Drive:
     """One run: the best accepted centre as far as the search needs it, and what is proven about all others.
 
-    Centres are worth a search while they cost less in total than ``closer`` times the best.
+    Centres are worth a search while they cost less in total than ``closer`` times the best. With ``rungs`` the main search climbs a
+    ladder: first it rules out all centres of total cost below a rung, then those below the next one, so many times as far. The
+    smaller the budget, the more every bound prunes, so that all the lower rungs together take a part of the time of the highest.
     """
 
     def __init__(
@@ -158,10 +162,12 @@ class Drive:
         kernels: Kernels,
         closer: float,
         most_nodes: float = math.inf,
+        rungs: float = math.inf,
     ) -> None:
         self.problem, self.referee, self.clock, self.memory = problem, referee, clock, memory
         self.seed, self.kernels, self.closer, self.question = seed, kernels, closer, kernels.question
         self.most_nodes = most_nodes  # of the main search
+        self._rungs, self.rung = rungs, math.inf  # how far apart they are; the total cost that is to be ruled out next
         self.n_dims = self.question.home.size
         self.random = np.random.default_rng(seed)
         self.nodes = Nodes.of(1024, self.n_dims, kernels.kind)
@@ -216,12 +222,33 @@ class Drive:
             if not self._search_nodes(strategy, schedule.first_nodes):
                 return
             wave()
+        self._start_at_rung()
         spent, size = 0, max(3, self.n_dims // 3)
         while self._search_nodes(strategy, max(schedule.first_nodes, MAIN_PER_NEIGHBOURHOOD * spent)):
             used, finished = self._neighbourhood(strategy, size)
             spent += used
             size = min(self.n_dims, size + 1) if finished else max(3, size - 1)
             self.counters["neighbourhood_nodes"] = float(spent)
+
+    def _start_at_rung(self) -> bool:
+        """Begin again at the root, to rule out what costs less than the next rung; False if there is no ladder or none is left."""
+        if math.isinf(self._rungs) or math.isinf(self.best):
+            return False
+        rung = self._rungs * max(self.bound, LOWEST_RUNG * self.best)
+        self.rung = rung if rung < HIGHEST_RUNG * self.budget else math.inf
+        if math.isinf(self.rung) and self.nodes.count[HEAP.OPEN] > 0:  # nearly there without a ladder
+            return True
+        self.kernels.drop_held()
+        self.nodes.count[:] = 0
+        push(self.nodes, self.kernels.root_low, self.kernels.root_high, self.bound, 0)
+        return True
+
+    def _climbed(self) -> bool:
+        """The main search is through: no centre costs less than the rung. True if it goes on with a higher one."""
+        if self.rung >= self.budget:
+            return False
+        self.bound = max(self.bound, self.rung)
+        return self._start_at_rung()
 
     # ---- candidates ---------------------------------------------------------------------------------------------------
     def start_from(self, known: Known, x: Range) -> None:
@@ -262,7 +289,7 @@ class Drive:
     # ---- the searches -------------------------------------------------------------------------------------------------
     def _advance(self, strategy: Strategy, nodes: Nodes, share: int, main: bool) -> tuple[int, Nodes]:
         """Run the kernel once and do what it asks for; the nodes may have moved to a larger pool."""
-        stop = self.kernels.expand(nodes, self.budget, share, main)
+        stop = self.kernels.expand(nodes, min(self.budget, self.rung) if main else self.budget, share, main)
         if stop in (STOP.CANDIDATE, STOP.FINE):
             nodes = strategy.close(nodes, stop, main)
         elif stop == STOP.FULL and 4 * nodes.low.nbytes < POOL_BYTES:
@@ -284,14 +311,14 @@ class Drive:
                 self.share = min(2 * self.share, MOST_SHARE)
             elif seconds > LONG_CALL:
                 self.share = max(1, self.share // 2)
-            if stop == STOP.EMPTY:
+            if stop == STOP.EMPTY and not self._climbed():
                 self.proven = True
                 return False
             if stop == STOP.ENDED:  # in the middle of a node, which is in no heap any more: the bound stays as it was
                 self.reason = "the time limit was reached"
                 return False
             top = float(self.nodes.key[0]) if self.nodes.count[HEAP.OPEN] else self.best
-            self.bound = max(self.bound, min(top, self.kernels.held_key, self.best))
+            self.bound = max(self.bound, min(top, self.kernels.held_key, self.best, self.rung))
             self.clock.report(lower_bound=self.lower_bound)
             if self.tied or self.best < self.restart_below:
                 return False

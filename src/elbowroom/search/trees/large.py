@@ -39,7 +39,9 @@ from elbowroom.search.trees.first.collapse import Collapse, Collapsed
 from elbowroom.search.trees.first.forest import Forest
 from elbowroom.search.trees.first.limits import (
     BRANCH_SHARE,
+    BYTES_PER_LEAF,
     CLOSER,
+    COPIES,
     FIRST_SHARE,
     JUDGE_LOOKS,
     LEAST_WORK,
@@ -48,6 +50,7 @@ from elbowroom.search.trees.first.limits import (
     MOST_PARTS,
     MOST_WORK,
     SECONDS_PER_LEAF,
+    SHARES_BYTES,
     SPLIT_SHARE,
     TABLE_BYTES,
     WORK_PER_SECOND,
@@ -188,7 +191,8 @@ class First:
         shared = None if asked is None or not additive else self._for_shares(problem, asked)
         if asked is None or shared is None or not (small.model.feature >= 0).any():
             return problem, small, 0.0
-        if self._clock.remaining < SECONDS_PER_LEAF * small.n_leaves:
+        too_large = COPIES * BYTES_PER_LEAF * small.n_leaves > SHARES_BYTES
+        if too_large or self._clock.remaining < SECONDS_PER_LEAF * small.n_leaves:
             return problem, small, 0.0
         margins, home = self._standing.margins, asked.home[: problem.factual.size]
         stand, rival = where_to_stand(problem, self._standing.model, margins, home)

@@ -16,6 +16,8 @@ BLOCK = (
 )  # leaves, or cells of leaves, that are prepared between two looks at the clock: some hundredths of a second
 SMALL_WORK = 50_000_000  # words: a fraction of a second also for the largest models
 MAIN_PER_NEIGHBOURHOOD = 5  # nodes of the main search per node spent on neighbourhoods
+LOWEST_RUNG = 0.05  # of the best total cost: where a ladder begins if nothing is proven yet
+HIGHEST_RUNG = 0.75  # of the budget: nearer to it, one search to the end proves more than another rung and then the end
 ENVELOPE_LEAVES = 48  # trees with more live leaves go without the exact envelope
 
 # Time: how often Python looks at the clock, never what is searched

@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 import numpy.typing as npt
+import pytest
 
 from elbowroom.numerics import Floats, Ints
 from elbowroom.search.contract import Clock
 from elbowroom.search.trees.boxes.regions import Regions
 from elbowroom.search.trees.drive import Drive, Schedule
-from elbowroom.search.trees.heap import Nodes, Range
+from elbowroom.search.trees.heap import HEAP, Nodes, Range
 from elbowroom.search.trees.memory import TreeMemory
 from elbowroom.search.trees.question.layout import Layout, lay_out
 from elbowroom.search.trees.stop import STOP
@@ -37,14 +38,22 @@ class Script:
         self.regions = Regions.of(self.question)
         self.nodes = self.longer = 0
         self.pools: list[int] = []
+        self.budgets: list[float] = []  # of the main search
+        self.open: list[int] = []  # nodes at every call
 
     def drop_held(self) -> None:
         pass
 
-    def expand(self, nodes: Nodes, budget: float, share: int) -> int:
+    def expand(self, nodes: Nodes, budget: float, share: int, main: bool = True) -> int:
         self.nodes += share
         self.pools.append(nodes.note.size)
-        return next(self.stops)
+        stop = next(self.stops)
+        if main:
+            self.budgets.append(budget)
+            self.open.append(int(nodes.count[HEAP.OPEN]))
+        if stop == STOP.EMPTY:
+            nodes.count[HEAP.OPEN] = 0
+        return stop
 
     def look_longer(self) -> None:
         self.longer += 1
@@ -81,13 +90,13 @@ class Told:
         return nodes
 
 
-def driven(*stops: int) -> tuple[Drive, Script]:
+def driven(*stops: int, rungs: float = math.inf) -> tuple[Drive, Script]:
     problem = hard_question(0)
     memory = TreeMemory.of(problem)
     layout = lay_out(problem, memory.dimensions)
     assert isinstance(layout, Layout)
     kernels = Script(memory, layout, iter(stops))
-    return Drive(problem, Referee(problem), Clock(60.0), 0, memory, kernels, closer=0.5), kernels
+    return Drive(problem, Referee(problem), Clock(60.0), 0, memory, kernels, closer=0.5, rungs=rungs), kernels
 
 
 def test_every_way_to_stop_is_seen_to() -> None:
@@ -123,3 +132,30 @@ def test_an_accepted_centre_counts_if_it_is_better() -> None:
     drive.best = 0.5
     drive.judge(kernels.home)
     assert drive.best == 0.5  # a total of 1, accepted or not, is not better
+
+
+def test_a_ladder_rules_out_what_is_near_before_what_is_far() -> None:
+    drive, kernels = driven(*[STOP.PAUSED] * 2, *[STOP.EMPTY] * 9, rungs=1.5)
+    drive.best, drive.best_x, drive.bound = 1.0, kernels.home, 0.1
+    ending = drive.run(Told(kernels, n_waves=2))
+    rungs = kernels.budgets[2:]
+    assert kernels.budgets[:2] == [0.5] * 2  # the first nodes look below the best: most questions end there
+    assert rungs == pytest.approx([0.15, 0.225, 0.3375, 0.5])  # the next one would be near the budget
+    assert kernels.open[2:] == [1] * 4  # from the root, each time
+    assert 0.5 * (1 - 1e-9) <= ending.lower_bound <= 0.5  # what counts as closer than the best
+
+
+def test_what_a_rung_leaves_out_is_never_proven() -> None:
+    """The nodes of a rung know nothing of centres beyond it: bounds stop there, also where the search is over in the middle."""
+    drive, kernels = driven(*[STOP.PAUSED] * 2, STOP.EMPTY, *[STOP.ENDED] * 2, rungs=1.5)
+    drive.best, drive.best_x, drive.bound = 1.0, kernels.home, 0.1
+    ending = drive.run(Told(kernels, n_waves=2))
+    assert 0.15 * (1 - 1e-9) <= ending.lower_bound <= 0.15
+    assert ending.reason == "the time limit was reached"
+
+
+def test_no_ladder_without_a_centre() -> None:
+    drive, kernels = driven(*[STOP.PAUSED] * 2, STOP.EMPTY, rungs=1.5)
+    drive.bound = 0.1
+    assert drive.run(Told(kernels, n_waves=2)).lower_bound == math.inf
+    assert kernels.budgets == [math.inf] * 3

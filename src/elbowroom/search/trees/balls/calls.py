@@ -39,13 +39,6 @@ class BallKernels:
     """The arrays that the kernels for balls and diamonds work on; centres are values."""
 
     kind: npt.DTypeLike = np.float64
-    schedule = Schedule(
-        first_nodes=FIRST_NODES,
-        neighbourhood_nodes=NEIGHBOURHOOD_NODES,
-        first_share=1,
-        rows_per_split=CHILDREN,
-        rows_of_neighbourhood=256,
-    )
 
     def __init__(self, problem: RecourseProblem, clock: Clock, seed: int, memory: TreeMemory, layout: Layout) -> None:
         self.memory, self.layout = memory, layout
@@ -61,6 +54,13 @@ class BallKernels:
         self.adversary = Adversary(self.model, n_dims)
         growing = 10 * n_dims**2 * n_words  # of one bad region: most of a step
         self.steps = int(np.clip(SMALL_WORK // (growing + 1), 10, STEPS_AT_ONCE))
+        self.schedule = Schedule(
+            first_nodes=FIRST_NODES,
+            neighbourhood_nodes=NEIGHBOURHOOD_NODES,
+            first_share=1,
+            rows_per_split=CHILDREN + 2 * n_dims,
+            rows_of_neighbourhood=256 + 4 * n_dims,
+        )
         self.regions = BallRegions.of(MAX_LEARNED, self.geometry)
         self._longest_call = 0.0  # seconds
         self._repaired = 0
@@ -146,7 +146,7 @@ class BallKernels:
 
     def learn_around(self, point: Floats) -> None:
         """Grow and store bad regions around a bad point, and its cell."""
-        lone = Nodes.of(64, self.home.size, np.float64)
+        lone = Nodes.of(2 * self.schedule.rows_per_split, self.home.size, np.float64)
         push(lone, point, point, 0.0, 0)
         self.expand(lone, math.inf, 1)
         self.drop_held()

@@ -8,7 +8,8 @@ A node is a range of values per dimension; its key bounds the cost of every good
    room smaller by NEARLY) the node is closed: x bounds its cost, and is handed over to be repaired;
 3. all listed regions together are covered by cheap moves at a proven cost; then the bound for boxes, for a box inside
    the room, prunes, raises the key or cuts values (then again from 1);
-4. the node is split along one literal of one region: beyond the full length, in between, within the dead length.
+4. the node is split along all exits of that box (`exits`), or where these are short along one literal of one region: beyond the
+   full length, in between, within the dead length.
 
 A node whose key has risen above that of the next one goes back to the heap with a note of the region it was to be split
 on; if it is still that one when its turn comes, the bound for boxes is not computed again. Every few nodes the search
@@ -28,6 +29,7 @@ from elbowroom.search.trees.balls.bounds.inscribed import choose_bad_cell, deepe
 from elbowroom.search.trees.balls.bounds.one_region import force_moves, region_bound
 from elbowroom.search.trees.balls.bounds.pushed import pushed_bound
 from elbowroom.search.trees.balls.bounds.simplex import best_cover
+from elbowroom.search.trees.balls.exits import divide
 from elbowroom.search.trees.balls.geometry import KIND, NORM, Geometry, gap_for, guard, move_cost, phi
 from elbowroom.search.trees.balls.learn import bad_region_at
 from elbowroom.search.trees.balls.limits import (
@@ -46,7 +48,6 @@ from elbowroom.search.trees.balls.limits import (
 from elbowroom.search.trees.balls.literals import Literals, list_literals
 from elbowroom.search.trees.balls.node import Node, copy_range, settle_node
 from elbowroom.search.trees.balls.regions import ROW, BallRegions, look_around, next_met
-from elbowroom.search.trees.balls.split import split_node
 from elbowroom.search.trees.balls.workspace import COUNT, Workspace
 from elbowroom.search.trees.cells.leaves import Ensemble
 from elbowroom.search.trees.heap import HEAP, Nodes, lacks_room, pop, push
@@ -258,7 +259,7 @@ def expand_balls(
                 break
             if worked >= share:
                 return STOP.PAUSED
-            if lacks_room(nodes, CHILDREN):
+            if lacks_room(nodes, CHILDREN + 2 * node.x.shape[0]):
                 return STOP.FULL
             key, note = pop(nodes, node.low, node.high)
         plunge = diving or progress.count[COUNT.NODES] % PLUNGE_EVERY == 0
@@ -295,10 +296,10 @@ def expand_balls(
         ):
             push(nodes, node.low, node.high, key, row + 1)
             continue
-        if lacks_room(nodes, CHILDREN):
+        if lacks_room(nodes, CHILDREN + 2 * node.x.shape[0]):
             push(nodes, node.low, node.high, key, note)
             return STOP.FULL
-        children, dive_key = split_node(
+        children, dive_key = divide(
             geometry=geometry, regions=regions, row=row, nodes=nodes, base=base, key=key, budget=budget,
             plunge=plunge, workspace=workspace,
         )  # fmt: skip

@@ -25,12 +25,15 @@ MARGIN = 1e-10  # relative: how far past the edge repaired centres lie
 FIRST_NODES = 200  # before the first large neighbourhood
 NEIGHBOURHOOD_NODES = 200
 PLUNGE_EVERY = 30
+RUNGS = 1.1  # total costs that are ruled out one after the other, each so many times the last
 DEEPEST = 40  # nodes of a dive
 MOST_ROUNDS = 30  # of tightening per node
 RISE = 1e-3  # relative rise of the key that puts a node back
 MOST_TIES = 2000  # nodes that are settled by the judge alone
 MOST_FRUITLESS = 10  # descents from closed nodes in a row before they are given up: ties have none
-CHILDREN = 8  # more than the rows of the pool that one split needs
+CHILDREN = 8  # more than the rows of the pool that a split along one literal needs
+
+CREEP = 0.25  # semi-axes: where a step out of an inscribed box is shorter, literals are split one by one
 
 # Choice of the region to split on, and of the split
 COARSE = 0.4  # need below which a region waits until no other is left: splits at a fine scale gain little

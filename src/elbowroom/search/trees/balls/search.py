@@ -20,12 +20,12 @@ from elbowroom.search.trees.balls.candidates.descent import nearest_around
 from elbowroom.search.trees.balls.candidates.from_boxes import box_centers
 from elbowroom.search.trees.balls.limits import (
     ALLOWANCE,
-    CHILDREN,
     GAP,
     MOST_FRUITLESS,
     MOST_PROGRAMS,
     MOST_TIES,
     REPAIRS,
+    RUNGS,
     SMALLEST_WINDOW,
     WINDOW,
     WORTH_A_PROGRAM,
@@ -53,7 +53,8 @@ def search_balls(
     kernels = BallKernels(problem, clock, seed, memory, layout)
     if clock.diary is not None and known is None:
         clock.diary.append(kernels)
-    drive = Drive(problem, referee, clock, seed, memory, kernels, closer=(1.0 - GAP) ** kernels.power)
+    closer, rungs = (1.0 - GAP) ** kernels.power, RUNGS**kernels.power
+    drive = Drive(problem, referee, clock, seed, memory, kernels, closer, rungs=rungs)
     if known is not None:
         drive.start_from(known, known.center[memory.dimensions.columns])
     return drive.run(BallStrategy(method, drive, kernels))
@@ -125,7 +126,7 @@ class BallStrategy:
             for row in regions_with(regions, geometry, point)
         ]
         for child_low, child_high in min(splits, key=len):
-            if nodes.free_rows < CHILDREN:
+            if nodes.free_rows < kernels.schedule.rows_per_split:
                 nodes = nodes.doubled()
             push(nodes, child_low, child_high, key, 0)
         return nodes

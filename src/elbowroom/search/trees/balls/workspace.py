@@ -10,6 +10,7 @@ keep anything in the other's arrays.
 ``taken``         `region_bound`: literals that the knapsack has used up
 ``turn``          `pull`: the order in which columns are brought back, while it learns regions
 ``ends``          `split_at`: ends of the children
+``exits``         `split_by_exits`: where the children begin
 ``none``          always zero: the load of no cover
 ================  ====================================================================================================
 
@@ -68,6 +69,7 @@ class Arrays(Bundle):
     used: Floats = array("dims")
     order: Ints = array("sides")
     rank: Floats = array("sides")
+    exits: Floats = array("sides")
     suffix: Words = array("sides_and_one", "words")
     spare: Words = array(3, "words")
     taken: Ints = array("sides")

@@ -13,7 +13,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +22,7 @@ from elbowroom.kernels.alarm import alarm
 from elbowroom.numerics import Ints
 from elbowroom.search.contract import Clock
 from elbowroom.search.trees.first.dual import BUDGET, Dual
-from elbowroom.search.trees.first.limits import AGAIN, LOT, PART_BYTES, PART_SWEEPS, PART_WORK
+from elbowroom.search.trees.first.limits import AGAIN, COPIES, LOT, PART_BYTES, PART_SWEEPS, PART_WORK, SHARES_BYTES
 from elbowroom.search.trees.first.narrow import choose, narrowed, set_shares, tighten
 
 
@@ -62,8 +62,8 @@ class Branch:
         n = len(self._root.shares.cell_start) - 1
         everything = np.zeros(n, np.int64), np.diff(self._root.shares.cell_start) - 1
         bound = self._root.bound
-        with alarm(self._root.ended, clock.deadline), ThreadPoolExecutor(self._n_jobs) as threads:
-            self._push(self._settled(self._root, everything, everything[0], budget()))
+        with alarm(self._root.ended, clock.deadline), ThreadPoolExecutor(self.threads) as threads:
+            self._push(self._settled(self._root, everything, budget()))
             while not clock.expired and self.work < work:
                 limit = budget()
                 least = self._parts[0][0] if self._parts else np.inf
@@ -79,6 +79,13 @@ class Branch:
                 self.parts += len(found)
                 self._push(found)
         return min(bound, budget())
+
+    @property
+    def threads(self) -> int:
+        """As many as asked for, as far as the parts that they divide at once fit into memory."""
+        shares = self._root.shares
+        size = sum(getattr(shares, each.name).nbytes for each in fields(shares))
+        return max(1, min(self._n_jobs, SHARES_BYTES // (COPIES * size)))
 
     def windows(self, budget: float) -> tuple[Ints, Ints] | None:
         """The cells of all parts below the budget together; None if there is no such part."""
@@ -126,9 +133,8 @@ class Branch:
                 first[part.column] = part.cell + 1
             else:
                 last[part.column] = part.cell
-            side = self._of(whole, first, last, part.first, part.key)
-            if side is not None:
-                found += self._settled(side, (first, last), part.first, budget)
+            # no name for the side here: what windows leave of it takes its place in memory
+            found += self._settled(self._of(whole, first, last, part.first, part.key), (first, last), budget)
         return found
 
     def _of(self, dual: Dual, first: Ints, last: Ints, origin: Ints, key: float) -> Dual | None:
@@ -139,8 +145,11 @@ class Branch:
         shares, rest = made
         return Dual(shares, dual.constant + rest, dual.missing, dual.sizes, dual.ended, dual.mu, key)
 
-    def _settled(self, dual: Dual, cells: tuple[Ints, Ints], origin: Ints, budget: float) -> list[Part]:
-        """Sweeps and windows, again while the windows leave much less; the part, or nothing if the budget is proven for it."""
+    def _settled(self, dual: Dual | None, cells: tuple[Ints, Ints], budget: float) -> list[Part]:
+        """Sweeps and windows, again while the windows leave much less; the part, or nothing if no centre is left or the budget is
+        proven for it."""
+        if dual is None:
+            return []
         first, last = cells
         work = PART_WORK
         for _ in range(AGAIN + 1):

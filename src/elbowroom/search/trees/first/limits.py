@@ -56,3 +56,7 @@ PART_SWEEPS = 3  # of a part, before and after windows
 AGAIN = 1  # times that windows may leave much less
 PART_WORK = 5_000  # of making a part, besides the entries that its sweeps look at
 PART_BYTES = 2**27  # of shares that open parts keep
+# Of shares and entries that are worked on at once: where they take more, fewer threads work, and at last there are no shares
+SHARES_BYTES = 2**30
+BYTES_PER_LEAF = 320  # of shares: some 30 for each of about ten features that limit a leaf
+COPIES = 4  # the whole, a part, one of its sides, and what windows leave of that

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+import weakref
+from dataclasses import fields, replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +14,8 @@ from elbowroom.problem import Box, Distance, RecourseProblem
 from elbowroom.search.contract import Clock
 from elbowroom.search.trees.first import branch as module
 from elbowroom.search.trees.first.branch import Branch
+from elbowroom.search.trees.first.dual import Dual
+from elbowroom.search.trees.first.limits import COPIES
 from elbowroom.search.trees.first.narrow import narrowed
 from elbowroom.search.trees.first.split import Split
 from tests.support.brute import closest
@@ -75,6 +79,35 @@ def test_threads_change_nothing() -> None:
         found.append((bound, branch.parts, branch.work))
     assert found[0] == found[1]
     assert found[0][1] > 4
+
+
+def test_no_more_threads_than_fit_into_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    (split,) = splits_of(hard_question(0, radius=0.1), 3.0, 1)
+    size = sum(getattr(split.shares, each.name).nbytes for each in fields(split.shares))
+    for most, threads in ((0, 1), (2 * COPIES * size, 2), (100 * COPIES * size, 3)):
+        monkeypatch.setattr(module, "SHARES_BYTES", most)
+        assert Branch(split, lambda first, last: None, 3).threads == threads
+
+
+def test_a_part_takes_its_place_in_memory() -> None:
+    """Where windows leave less of a side, the side itself is given up."""
+    (split,) = splits_of(hard_question(0, radius=0.1), 3.0, 1)
+    alive = weakref.WeakSet[Dual]()
+    branch, most = Branch(split, lambda first, last: None), 0
+    made = branch._of
+
+    def counted(*about: Any) -> Dual | None:
+        nonlocal most
+        dual = made(*about)
+        if dual is not None:
+            alive.add(dual)
+            most = max(most, len(alive))
+        return dual
+
+    branch._of = counted  # type: ignore[method-assign]
+    branch.run(lambda: 3.0, CLOCK, lambda bound: None, 100_000.0)
+    assert branch.parts > 4
+    assert most < COPIES  # beside the whole: a part, its side, and what is left of that
 
 
 def test_parts_without_memory_for_their_shares_prove_the_same_or_less(monkeypatch: pytest.MonkeyPatch) -> None:

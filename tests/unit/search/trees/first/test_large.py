@@ -16,6 +16,7 @@ from elbowroom.models.margins import tree_margins
 from elbowroom.problem import Ball, Box, Diamond, Distance, RecourseProblem, Room
 from elbowroom.result.certificate import Certificate
 from elbowroom.search.contract import Clock
+from elbowroom.search.trees import large
 from elbowroom.search.trees.first import size
 from elbowroom.search.trees.first.asked import asked_of
 from elbowroom.search.trees.first.collapse import Collapse
@@ -74,6 +75,17 @@ def test_the_same_question_gets_the_same_answer(seed: int, all_are_large: None) 
     one, other = run_engine(Engine.BOXES, problem), run_engine(Engine.BOXES, problem)
     assert one.center is not None and other.center is not None
     assert one.center.tobytes() == other.center.tobytes() and one.counters == other.counters
+
+
+@pytest.mark.usefixtures("all_are_large")
+def test_without_memory_for_shares_the_search_alone_proves_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = hard_question(0)
+    with_shares = run_engine(Engine.BOXES, problem)
+    monkeypatch.setattr(large, "SHARES_BYTES", 0)
+    without = run_engine(Engine.BOXES, problem)
+    assert "parts" in with_shares.counters and "parts" not in without.counters
+    assert without.distance == pytest.approx(with_shares.distance, rel=1e-9)
+    assert without.lower_bound == pytest.approx(with_shares.lower_bound, rel=1e-9)
 
 
 def _rounds(problem: RecourseProblem) -> tuple[Rounds, Referee] | None:
