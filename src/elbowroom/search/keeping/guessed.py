@@ -51,7 +51,7 @@ class Guess:
             hidden = np.concatenate([center[None], slipped])
             for layer in self._layers[:-1]:
                 hidden = np.maximum(layer(hidden), 0.0)
-            good = (self._layers[-1](hidden) > 0.0).all(axis=1)
+            good = np.asarray((self._layers[-1](hidden) > 0.0).all(axis=1))
             self._known[key] = float(good[1:].mean()) if good[0] else min(float(good[1:].mean()), self.least - 1e-3)
         return self._known[key]
 

@@ -50,7 +50,7 @@ def test_answers_keep_what_they_promise(sizes: tuple[int, ...], distance: str, c
     explainer, sigma = Explainer(model, space), 0.05
     row = row_against(model, 1, 0)
     promise = Probability(0.9, sigma=sigma)
-    found = explainer.explain(row, Box(0.01), target=1, distance=distance, keeps=promise, time_limit=6.0)
+    found = explainer.explain(row, Box(0.01), target=1, distance=distance, keeps=promise, time_limit=4.0)
     assert isinstance(found, Region), found.reason
     assert found.kept is not None
     slips = np.clip(found.body.center + sigma * np.random.default_rng(1).normal(size=(40_000, sizes[0])), 0.0, 1.0)
