@@ -125,7 +125,7 @@ def _report(
     region: Region, explainer: Explainer, findings: list[Finding], model_found: Finding, verdict: Verdict
 ) -> Report:
     decided = decide(findings)
-    proven = f"at every point of the region {promise(region.target, region.labels, region.certificate.keepers)}"
+    proven = f"at every point of the region {promise(region.target, region.labels, getattr(verdict, 'keepers', ()))}"
     conclusion = {
         Outcome.VALID: f"Valid: {proven}.",
         Outcome.REFUTED: "Refuted: the file's claim does not hold for this model.",
@@ -226,6 +226,9 @@ def _certificate(
         false = isinstance(explainer.model, (LinearModel, TreeEnsemble)) or stored.margin > most * (1.0 + ROUNDING)
         text = f"the margin of the file, {claimed}, is more than the judge proves: {below(verdict.margin, 3)}"
         findings.append(Finding(False if false else None, text))
+    if others := sorted(set(stored.keepers) - set(verdict.keepers)):
+        shown = ", ".join(str(i + 1) for i in others)
+        findings.append(Finding(None, f"the file says that models {shown} keep the region, too: that is not proven"))
     words = (stored.method, stored.assumptions) == (verdict.method, verdict.assumptions)
     release = None if region.origin is None else region.origin.versions.get("elbowroom")
     if words:

@@ -6,10 +6,13 @@ import json
 import pickle
 from dataclasses import replace
 from itertools import combinations
+from pathlib import Path
 
+import joblib
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.linear_model import LogisticRegression
 
 from elbowroom import (
     AtLeast,
@@ -26,6 +29,8 @@ from elbowroom import (
     Target,
 )
 from elbowroom.models import TreeEnsemble
+from elbowroom.present.checking import check_region
+from elbowroom.present.findings import Outcome
 from elbowroom.result.json_schema import json_schema
 from tests.support.exact import some_of
 from tests.support.json_schema import Validator
@@ -112,6 +117,23 @@ def test_words_and_files(trees: tuple) -> None:
     told["certificate"]["keepers"] = [0, 1]
     with pytest.raises(InputError, match="seal"):
         Region.from_json(json.dumps(told))
+
+
+def test_a_file_that_names_other_models_is_not_valid(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.normal(size=(120, 2)), columns=["a", "b"])
+    y = (table.a + table.b > 0).astype(int)
+    models = [LogisticRegression(C=c).fit(table[i::3], y[i::3]) for i, c in enumerate((0.1, 1, 10))]
+    row = table[np.all([model.predict(table) == 0 for model in models], axis=0)].iloc[0]
+    region = Explainer(AtLeast(2, models), table).explain(row, Box(0.05))
+    assert region.certificate.keepers == (1, 2)
+    files = [tmp_path / f"{i}.joblib" for i in range(3)]
+    for model, file in zip(models, files, strict=True):
+        joblib.dump(model, file)
+    forged = replace(region, certificate=replace(region.certificate, keepers=(0, 1)))
+    for answer, outcome in ((region, Outcome.VALID), (forged, Outcome.UNDECIDED)):
+        answer.to_json(tmp_path / "answer.json")
+        assert check_region(tmp_path / "answer.json", files[0], True, also=files[1:]).outcome is outcome
 
 
 def test_judging_and_measuring(trees: tuple) -> None:
