@@ -47,6 +47,7 @@ class Command:
 COMMANDS = [
     Command("paper", "the paper's tables 1 and 2: 4,320 instances", "tables:run", "rows limit data models norms radii jobs resume quick out"),
     Command("baseline", "the paper's table 3: the gradient method beside the product", "comparison:run", "rows limit"),
+    Command("causal", "table 3 with causes: actions on causes beside the gradient method with the same causes", "causal:run", "rows limit models"),
     Command("accuracy", "the paper's table 4: accuracies of the models", "accuracy:run", "data"),
     Command("audit", "centres from any method: valid, true radius, distance to the optimum", "audit.run:run", "rows limit data models norms radii methods centers"),
     Command("figures", "the paper's figures: computes what `report` draws", "figures:run", "only"),

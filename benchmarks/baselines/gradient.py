@@ -8,6 +8,10 @@ x + delta + s have the wanted class. There is no guarantee: s need not be the wo
 
 The hyper-parameters are the defaults of the authors' code: Adam with step 0.1 and the usual moments, lambda from 1,
 decay 0.9, 100 outer rounds of 50 steps. Features are unlimited, as in the paper's tables, so that nothing is clipped.
+
+With causes, delta is the action: x + delta above becomes x + R delta, where R = (I - A)^-1 says what an action reaches, the
+gradient of the first term is R' times that of the features, and |delta|_1 counts the action alone. s stays a shift of the
+features. A linear model is a network without a hidden layer.
 """
 
 from __future__ import annotations
@@ -31,7 +35,7 @@ class Settings:
 
 @dataclass(frozen=True, eq=False)
 class Network:
-    """A fitted `MLPClassifier` for two classes as the logit of the wanted class."""
+    """A fitted `MLPClassifier` or linear classifier for two classes as the logit of the wanted class."""
 
     weights: list[np.ndarray]
     biases: list[np.ndarray]
@@ -39,9 +43,12 @@ class Network:
 
     @classmethod
     def of(cls, model: Any, wanted: Any) -> Network:
-        if model.activation != "relu" or len(model.classes_) != 2:
-            raise ValueError("the gradient method is written for ReLU networks with two classes")
-        return cls(list(model.coefs_), list(model.intercepts_), 1.0 if wanted == model.classes_[1] else -1.0)
+        if len(model.classes_) != 2 or getattr(model, "activation", "relu") != "relu":
+            raise ValueError("the gradient method is written for ReLU networks and linear models with two classes")
+        sign = 1.0 if wanted == model.classes_[1] else -1.0
+        if hasattr(model, "coef_"):
+            return cls([model.coef_.T], [model.intercept_], sign)
+        return cls(list(model.coefs_), list(model.intercepts_), sign)
 
     def logit(self, x: np.ndarray) -> tuple[float, np.ndarray]:
         """The logit of the wanted class and its gradient."""
@@ -65,19 +72,29 @@ def worst_shift(network: Network, x: np.ndarray, rho: float) -> np.ndarray:
 
 
 def robust_recourse(
-    model: Any, x: np.ndarray, wanted: Any, rho: float, settings: Settings | None = None
+    model: Any,
+    x: np.ndarray,
+    wanted: Any,
+    rho: float,
+    settings: Settings | None = None,
+    reach: np.ndarray | None = None,
 ) -> tuple[np.ndarray, bool]:
-    """The centre that the method returns, and whether the method itself believes that it has succeeded."""
+    """The centre that the method returns, and whether the method itself believes that it has succeeded.
+
+    ``reach`` is R: what a unit of action on each column (in columns) adds to each feature. None: to that feature alone.
+    """
     s = settings or Settings()
     network = Network.of(model, wanted)
     delta, first, second = np.zeros_like(x), np.zeros_like(x), np.zeros_like(x)
     weight, moves = s.weight, 0
     for _ in range(s.rounds):
         for _ in range(s.steps):
-            shift = worst_shift(network, x + delta, rho)
-            if network.logit(x + delta)[0] > 0.0 and network.logit(x + delta + shift)[0] > 0.0:
-                return x + delta, True
-            value, slope = network.logit(x + delta + shift)
+            center = x + (delta if reach is None else reach @ delta)
+            shift = worst_shift(network, center, rho)
+            if network.logit(center)[0] > 0.0 and network.logit(center + shift)[0] > 0.0:
+                return center, True
+            value, slope = network.logit(center + shift)
+            slope = slope if reach is None else reach.T @ slope
             gradient = -slope / (1.0 + np.exp(np.clip(value, -700.0, 700.0))) + weight * np.sign(delta)
             moves += 1
             first = s.moments[0] * first + (1.0 - s.moments[0]) * gradient
@@ -85,4 +102,4 @@ def robust_recourse(
             mean, spread = first / (1.0 - s.moments[0] ** moves), second / (1.0 - s.moments[1] ** moves)
             delta = delta - s.step * mean / (np.sqrt(spread) + s.tiny)
         weight *= s.decay
-    return x + delta, False
+    return x + (delta if reach is None else reach @ delta), False

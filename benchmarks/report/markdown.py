@@ -14,6 +14,7 @@ from benchmarks.figures import FIGURES
 from benchmarks.figures.speed import paper_seconds
 from benchmarks.paper import summary
 from benchmarks.published import LIMIT_SECONDS, paper_cells, rows
+from benchmarks.report.causal import causal_section
 from benchmarks.report.control import control_section
 from benchmarks.report.open_balls import asked_again
 from benchmarks.report.people import people_section
@@ -33,6 +34,7 @@ def results_page(figures: Sequence[str]) -> str:
         _short(),
         *_tables_1_and_2(),
         _table_3(),
+        causal_section(),
         _table_4(),
         _audit(),
         control_section(),
