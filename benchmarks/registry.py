@@ -52,7 +52,7 @@ COMMANDS = [
     Command("audit", "centres from any method: valid, true radius, distance to the optimum", "audit.run:run", "rows limit data models norms radii methods centers"),
     Command("figures", "the paper's figures: computes what `report` draws", "figures:run", "only"),
     Command("several", "several models at once against brute force: 1,000 problems", "several:run_several", "rows only"),
-    Command("retrained", "one region for 11 boostings on diabetes: how many of 50 fresh fits keep it", "several:run_retrained", "rows limit"),
+    Command("retrained", "one region for 11 boostings on diabetes: how many of 50 fresh fits keep it", "several:run_retrained", "rows limit only"),
     Command("report", "docs/results.md, a page and all pictures, from the stored results", "report:run", "out"),
     Command("boxes", "the paper's linf tables for trees and ensembles (1,560 instances)", "paper:run_boxes", "rows limit data", "paper:summary"),
     Command("diamonds", "l1 rooms on the paper's trees and ensembles, radius .05", "paper:run_diamonds", "rows limit data", "paper:summary"),

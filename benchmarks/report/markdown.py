@@ -19,6 +19,7 @@ from benchmarks.report.control import control_section
 from benchmarks.report.open_balls import asked_again
 from benchmarks.report.people import people_section
 from benchmarks.report.proofs import proofs_section
+from benchmarks.report.retrained import retrained_section
 from benchmarks.report.scale import scale_section
 from benchmarks.report.sources import instances, made_by, read
 from benchmarks.report.words import number, pair, share, stops, table
@@ -39,6 +40,7 @@ def results_page(figures: Sequence[str]) -> str:
         _audit(),
         control_section(),
         people_section(),
+        retrained_section(),
         scale_section(),
         proofs_section(),
         *_figures(figures),

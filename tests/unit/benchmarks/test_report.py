@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,8 @@ from benchmarks.report import sources
 from benchmarks.report.control import control_section
 from benchmarks.report.words import pair, stops, table
 from benchmarks.statistics import mean_and_error, statistics
+
+from elbowroom import Status
 
 HERE = {"commit": "0" * 40, "command": "python -m benchmarks paper", "python": "3.11", "machine": "a machine",
         "versions": {"scikit-learn": "1.5"}}  # fmt: skip
@@ -161,3 +164,44 @@ def test_proof_files_have_a_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert "| trees, boxes | 2 | 2 | 1 | 0 | 5.0 | 8 (diabetes DT-3 linf 0.05 row 2) | 1.260 | 2.5 (" in said
     assert "| networks, boxes | 1 | 0 | 0 | 0 |" in said
     assert "slows the searches of boxes on trees by 10 %" in said and "2.0 times in total" in said
+
+
+def test_further_fits_have_a_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from benchmarks import several
+    from benchmarks.report.retrained import retrained_section
+
+    class Above:
+        """Says class 1 from a place on."""
+
+        def __init__(self, place: float) -> None:
+            self.place = place
+
+        def predict(self, X: np.ndarray) -> np.ndarray:
+            return (X[:, 0] >= self.place).astype(int)
+
+    class Answer:
+        """What is read of a region: from 0.25 to 0.5."""
+
+        status, distance, body = Status.OPTIMAL, 0.625, SimpleNamespace(center=np.array([0.375]))
+
+        def sample(self, n: int, seed: int) -> np.ndarray:
+            return np.linspace(0.25, 0.5, n)[:, None]
+
+    monkeypatch.setattr(sources, "RESULTS", tmp_path)
+    monkeypatch.setattr(several, "Region", Answer)
+    assert retrained_section() == ""
+    later = [Above(place) for place in (0.2, 0.4, 0.6, 0.8)]
+    answers, asked = [np.array([0.505]), None, Answer()], np.ones((3, 1))
+    judged = several._judged(answers, asked, later)
+    assert (judged["regions"], judged["optimal"], judged["mean distance"]) == (2, 1, pytest.approx(0.56))
+    assert judged["fresh fits that keep the centre, mean"] == (0.5 + 0.75) / 2  # at 0.505 and at 0.375
+    assert judged["fresh fits that keep 200 points, least"] == 0.5
+    assert judged["fresh fits that keep 200 points, mean"] == (0.5 + 0.5) / 2  # the region reaches 0.5
+    found = {"rows": 3, "processor seconds per row": 0.25, **judged}
+    earlier = {**judged, "rows": 3, "seconds per row": 2.0, "optimal": 3, "kept": True}
+    (tmp_path / "retrained.json").write_text(json.dumps({"environment": HERE, "raised": found, "all": earlier}))
+    said = retrained_section()
+    assert "keep 200 points: mean" in said and "Forel" in said and "leaf" not in said
+    assert "| raised | 2 of 3 | 1 | 0.560 | 62 % (50 %) | 50 % (50 %) | 0.25 |" in said.splitlines()
+    assert "| all | 2 of 3 | 3 | 0.560 | 62 % (50 %) | 50 % (50 %) | 2.00 \\* |" in said.splitlines()
+    assert "\\*: seconds of the clock, of an earlier run." in said.splitlines()
