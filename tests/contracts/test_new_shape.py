@@ -20,21 +20,28 @@ from elbowroom import Box, Explainer, InputError, Target
 from elbowroom.certify.judge import certify
 from elbowroom.certify.kept import kept_probability
 from elbowroom.certify.linear import judge_linear
+from elbowroom.certify.nearby import judge_nearby
 from elbowroom.certify.network import judge_network
 from elbowroom.certify.oblique import judge_oblique
 from elbowroom.certify.slips import Slip
 from elbowroom.certify.trees import judge_trees
-from elbowroom.models import Affine, LinearModel, Model, ObliqueEnsemble, ReluNetwork, TreeEnsemble
+from elbowroom.models import Affine, LinearModel, Model, ObliqueEnsemble, ReluNetwork, TreeEnsemble, join
+from elbowroom.models.joint import JointTrees
+from elbowroom.models.nearby import NearbyLinear
 from elbowroom.problem import Body, RecourseProblem, Shape, Space
 from elbowroom.result import Certificate, Region
 from elbowroom.search.adversarial import AdversarialEngine
 from elbowroom.search.adversarial.one_leaf import OneLeafEngine
 from elbowroom.search.cases import CaseEngine
 from elbowroom.search.contract import Clock, Engine
+from elbowroom.search.engines import engine_for
+from elbowroom.search.keeping import KeepingEngine
 from elbowroom.search.linear import LinearEngine
 from elbowroom.search.network import NetworkEngine
 from elbowroom.search.radius import largest_radius
+from elbowroom.search.some_models import SomeModelsEngine
 from elbowroom.search.trees import TreeEngine
+from elbowroom.search.weights import WeightsEngine
 from elbowroom.search.widen import widest_box
 from tests.support.new_shape import new_shape, room_with
 from tests.support.small_models import body_of, info
@@ -78,7 +85,16 @@ FAMILIES: dict[str, Callable[[], Model]] = {
 JUDGES = {"linear": judge_linear, "trees": judge_trees, "oblique": judge_oblique, "network": judge_network}
 
 
+def _several() -> JointTrees:
+    joined = join([_stump(), _stump()], ("one", "other"))
+    assert isinstance(joined, JointTrees)
+    return joined
+
+
 def _question(family: str, shape: Shape) -> RecourseProblem:
+    if family == "several":
+        joined, wanted = _several(), Target(each=(Target(1), Target(1)), count=1)
+        return RecourseProblem.ask(joined, Space.plain(joined.info.names), [0.0, 0.0], room_with(shape, 0.1), wanted)
     model = FAMILIES[family]()
     return RecourseProblem.ask(model, Space.plain(model.info.names), [0.0, 0.0], room_with(shape, 0.1))
 
@@ -100,6 +116,17 @@ def test_every_judge_refuses_it(family: str, shape: Shape) -> None:
     assert isinstance(certify(model, Target(model.info.classes[1]), good), Certificate)
     with pytest.raises(InputError, match=f"the judge for {type(model).__name__} {REFUSED}"):
         certify(model, Target(model.info.classes[1]), replace(good, shape=shape))
+
+
+def test_the_judge_of_all_models_nearby_refuses_it(shape: Shape) -> None:
+    linear, straight = _linear(), Affine.exact(np.eye(2), np.zeros(2))
+    model, good = (
+        NearbyLinear(linear.info, linear.affine, straight, 0.01, 0.0),
+        body_of(np.array([2.0, 0.0]), Shape.BALL, 0.1),
+    )
+    assert isinstance(certify(model, Target(1), good), Certificate)
+    with pytest.raises(InputError, match=f"the judge for NearbyLinear {REFUSED}"):
+        certify(model, Target(1), replace(good, shape=shape))
 
 
 def test_it_is_refused_before_anything_else_is_looked_at(shape: Shape) -> None:
@@ -132,6 +159,9 @@ ENGINES: dict[str, tuple[tuple[str, ...], Callable[[], Engine]]] = {
     "TreeEngine": (("trees",), TreeEngine),
     "NetworkEngine": (("network",), NetworkEngine),
     "CaseEngine": (("trees",), lambda: CaseEngine(TreeEngine())),
+    "KeepingEngine": (("trees",), lambda: KeepingEngine(TreeEngine())),
+    "SomeModelsEngine": (("several",), lambda: SomeModelsEngine(_several(), engine_for)),
+    "WeightsEngine": (("linear",), lambda: WeightsEngine(LinearEngine())),
 }
 
 
@@ -150,7 +180,8 @@ def test_no_engine_and_no_judge_is_forgotten_here() -> None:
         tree = ast.parse(path.read_text())
         found |= {node.name for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
     assert {name for name in found if name.endswith("Engine") and name != "Engine"} == set(ENGINES)
-    assert {name for name in found if name.startswith("judge_")} == {judge.__name__ for judge in JUDGES.values()}
+    judges = {judge.__name__ for judge in (*JUDGES.values(), judge_nearby)}
+    assert {name for name in found if name.startswith("judge_")} == judges
 
 
 @pytest.mark.parametrize("family", FAMILIES)

@@ -170,9 +170,11 @@ def _large_models() -> None:
     from elbowroom.models import TreeEnsemble
     from elbowroom.search.contract import Clock
     from elbowroom.search.trees.first.asked import asked_of
+    from elbowroom.search.trees.first.branch import Branch
     from elbowroom.search.trees.first.collapse import Collapse
     from elbowroom.search.trees.first.rounds import Rounds
     from elbowroom.search.trees.first.split import Split
+    from elbowroom.search.trees.first.split_kernels import sum_up_shares
     from elbowroom.search.trees.large import Standing
     from tests.support.referee import Referee
     from tests.support.small_questions import hard_question, random_question
@@ -193,6 +195,8 @@ def _large_models() -> None:
             split = Split(standing.forest, asked, small, standing.margins, 0, asked.home, 1.0)
             split.sweep(Clock(PATIENCE))
             split.windows(Clock(PATIENCE))
+            sum_up_shares(split.shares)
+            Branch(split, lambda first, last: None, 1).run(lambda: 1.0, Clock(PATIENCE), lambda bound: None, 20_000.0)
 
 
 def _splits_by_category() -> None:

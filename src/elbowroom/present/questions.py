@@ -188,9 +188,9 @@ def parse_group(text: str, frame: pd.DataFrame) -> tuple[str, tuple[str, ...]]:
 
 def parse_room(shape: str, radii: Sequence[str], on: str = "all", widen: bool = False) -> Room:
     """One plain number, or NAME=number for single features; boxes may have room on some features only, and be widened."""
-    if widen and Shape(shape) is not Shape.BOX:
-        raise InputError(f"--widen grows the sides of a box; use --room box instead of --room {shape}")
     kind = room_of(Shape(shape))
+    if widen and not issubclass(kind, Box):
+        raise InputError(f"--widen grows the sides of a box; use --room box instead of --room {shape}")
     radius = _radius(radii)
     if on == "all":
         return kind(radius)

@@ -67,7 +67,10 @@ def answer_block(answer: Region | NoRegion) -> tuple[Markup, str]:
     except InputError as error:
         return embedded("null"), str(error)
     if len(text) > MOST_PLAIN:
-        text = json.dumps(b64encode(gzip.compress(text.encode(), mtime=0)).decode())
+        ascii_only = json.dumps(
+            json.loads(text), allow_nan=False, separators=(",", ":")
+        )  # names may hold half a character
+        text = json.dumps(b64encode(gzip.compress(ascii_only.encode(), mtime=0)).decode())
     return embedded(text), ""
 
 

@@ -48,7 +48,7 @@ def test_an_engine_is_kept_per_method_and_travels_with_its_explainer() -> None:
     explainer = Explainer(two_stumps())
     explainer.explain([0.0, 0.0], Box(0.1))
     explainer.explain([0.0, 0.0], Box(0.1), method="adversarial")
-    assert set(explainer._engines) == {Method.AUTO, Method.ADVERSARIAL}
-    assert isinstance(explainer._engines[Method.ADVERSARIAL].engine, AdversarialEngine)
+    assert set(explainer._engines) == {(Method.AUTO, False), (Method.ADVERSARIAL, False)}
+    assert isinstance(explainer._engines[Method.ADVERSARIAL, False].engine, AdversarialEngine)
     copy = pickle.loads(pickle.dumps(explainer))
     assert copy.explain([0.0, 0.0], Box(0.1)).distance == explainer.explain([0.0, 0.0], Box(0.1)).distance

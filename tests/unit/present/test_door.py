@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from types import SimpleNamespace
 from typing import Any
@@ -75,4 +76,5 @@ def test_the_page_comes_first_and_the_rest_when_it_is_loaded() -> None:
         await living
         assert lived == ["begun", "ended"] and said[-1] == "lifespan.shutdown.complete"
 
-    asyncio.run(story())
+    with ThreadPoolExecutor(1) as own:  # a browser's tests may have left a loop running in this thread
+        own.submit(lambda: asyncio.run(story())).result()

@@ -81,7 +81,8 @@
 
   // ---- bars that the page does not hold -----------------------------------------------------------------------------------
   function made(name, attributes, ...children) {
-    const element = ["svg", "rect", "circle", "path"].includes(name) ? document.createElementNS("http://www.w3.org/2000/svg", name) : document.createElement(name);
+    const picture = ["svg", "rect", "circle", "path"].includes(name) && document.querySelector("svg"); // the page holds the first bars
+    const element = picture ? document.createElementNS(picture.namespaceURI, name) : document.createElement(name);
     Object.entries(attributes).forEach(([key, value]) => element.setAttribute(key, value));
     element.append(...children);
     return element;

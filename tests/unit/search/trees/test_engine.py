@@ -14,7 +14,7 @@ def test_memory_does_not_grow_with_the_number_of_targets() -> None:
     explainer = Explainer(two_stumps())
     for k in range(12):
         explainer.explain([0.0, 0.0], Box(0.1), target=Target(1, 0.5 + k / 100))
-    engine = explainer._engines[Method.AUTO].engine
+    engine = explainer._engines[Method.AUTO, False].engine
     assert isinstance(engine, TreeEngine)
     assert [key[1] for key in engine._memory] == [0.5 + k / 100 for k in range(12 - MOST_TARGETS, 12)]
     kept = list(engine._memory.values())
