@@ -9,7 +9,7 @@ from benchmarks.report.words import number, table
 
 CLOCK = "seconds per row"  # how earlier runs measured
 SAID = {
-    "raised": "*Raised threshold*: the way of Forel et al., at two probabilities; they choose it for a wanted share.",
+    "raised": "*Raised threshold*: the way of Forel et al., at several probabilities; they choose it for a wanted share.",
     "all leaf": "*All leaf values within*: every model in which what each leaf adds to the score is off by at most that.",
     "the model and": "*The model and a share*: at every point of the region the same ones of the fits, so many of them.",
 }

@@ -11,8 +11,9 @@ refuse its room (or are not decided about it in time):
   f_1 in S; f_1 in T and f_2 in S; f_1, f_2 in T and f_3 in S; ... Each part asks one more model, of which c is no answer.
 
 The division does not depend on c: where the engine found none, any models outside S and T serve. A node with k models in S is an
-answer, or none exists in it. Nodes are asked nearest first; no answer is closer than the smallest bound of a node that is
-left.
+answer, or none exists in it. Nodes are asked nearest first, each for a share of the time as long as others wait; those that
+found nothing in it are asked again when no other is left, so that one hard set of models does not keep the others from
+answering. No answer is closer than the smallest bound of a node that is left.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
 
@@ -36,6 +37,9 @@ from elbowroom.search.menu import Until
 
 METHOD: Final = "some of several models"
 MOST_ENGINES: Final = 64  # of sets of models, that are kept with what they learned
+SHARE: Final = 0.25  # of the time that is left, for one node while others wait
+
+Node: TypeAlias = tuple[float, int, tuple[int, ...], tuple[int, ...]]  # bound, order, S, T
 
 
 def question_about(problem: RecourseProblem, chosen: Sequence[int]) -> RecourseProblem:
@@ -114,47 +118,63 @@ class _Search:
 
     def run(self) -> Ending:
         target, order = self.problem.target, count(1)
-        heap: list[tuple[float, int, tuple[int, ...], tuple[int, ...]]] = [(0.0, 0, target.always, ())]
-        while heap and not self.clock.expired:
-            if heap[0][0] >= (1.0 - self.tolerance) * self.referee.distance:
-                break
-            bound, _, chosen, left_out = heapq.heappop(heap)
-            bound, center = self._asked(bound, chosen)
-            parts = [] if math.isinf(bound) else self._divided(chosen, left_out, center)
-            if not parts:
+        heap: list[Node] = [(0.0, 0, target.always, ())]
+        waiting: list[Node] = []  # found nothing in their share of the time
+        last = False
+        while (heap or waiting) and not self.clock.expired:
+            if not heap:
+                heap, waiting, last = sorted(waiting), [], True
+            bound, place, chosen, left_out = heapq.heappop(heap)
+            if bound >= (1.0 - self.tolerance) * self.referee.distance:
                 self.settled = min(self.settled, bound)
-            for more, without in parts:
-                heapq.heappush(heap, (bound, next(order), more, without))
-            self.clock.report(lower_bound=min([self.settled, *(entry[0] for entry in heap)]))
-        lower_bound = min([self.settled, *(entry[0] for entry in heap)])
+                continue
+            share = 1.0 / (len(heap) + 1) if last else SHARE if heap or waiting else 1.0
+            bound, center, in_time = self._asked(bound, chosen, share)
+            if not in_time and not last and share < 1.0 and bound < self.referee.distance:
+                heapq.heappush(waiting, (bound, place, chosen, left_out))
+            else:
+                parts = [] if math.isinf(bound) else self._divided(chosen, left_out, center)
+                if not parts:
+                    self.settled = min(self.settled, bound)
+                for more, without in parts:
+                    heapq.heappush(heap, (bound, next(order), more, without))
+            self.clock.report(lower_bound=self._bound(heap, waiting))
+        return self._ending(self._bound(heap, waiting), bool(heap or waiting))
+
+    def _bound(self, *left: Sequence[Node]) -> float:
+        """No answer is closer."""
+        return min([self.settled, *(node[0] for nodes in left for node in nodes)])
+
+    def _ending(self, lower_bound: float, open_: bool) -> Ending:
         if math.isinf(lower_bound):
-            self.reason = (
-                f"no centre within the limits has its whole room in what {target.count} of the models are asked for"
-            )
-        elif heap and self.clock.expired:
+            self.reason = f"no centre within the limits has its whole room in what {self.problem.target.count} of the models are asked for"
+        elif open_ and self.clock.expired:
             self.reason = "the time limit was reached"
         counters = {**self.counters, "sets of models": float(self.nodes)}
         return Ending(METHOD, lower_bound, self.reason, self.tolerance, counters)
 
-    def _asked(self, bound: float, chosen: tuple[int, ...]) -> tuple[float, Floats | None]:
-        """The bound of a node, and the closest centre on which all of its models agree; for no model, the row itself."""
+    def _asked(self, bound: float, chosen: tuple[int, ...], share: float) -> tuple[float, Floats | None, bool]:
+        """The bound of a node, the closest centre on which all of its models agree (for no model, the row itself), and
+        whether that, or that there is none, was found in its share of the time."""
         if not chosen:
-            return bound, self.problem.factual
+            return bound, self.problem.factual, True
         problem, engine = self.engine.about(self.problem, chosen)
         referee = NodeReferee(self.referee, self.referee.about(problem))
         if isinstance(referee(problem.factual), Certificate):
-            return bound, problem.factual
+            return bound, problem.factual, True
         engine.prepare(problem.walls.shape)
-        clock = Until(max(self.clock.remaining, 0.0), None, self.clock.nominal, self.referee.distance)
+        seconds = max(self.clock.remaining, 0.0) * share
+        clock = Until(seconds, None, self.clock.nominal, self.referee.distance)
         clock.n_jobs = self.clock.n_jobs
         ending = engine.search(problem, referee, clock, self.seed)
         self.nodes += 1
         self.tolerance = max(self.tolerance, ending.tolerance)
-        self.reason = self.reason or ending.reason
+        if not math.isinf(ending.lower_bound):  # that some of the models have none says nothing about the others
+            self.reason = self.reason or ending.reason
         for name, value in ending.counters.items():
             known = self.counters.get(name, 0.0)
             self.counters[name] = max(known, value) if name == NEAR_TIES else known + value
-        return max(bound, ending.lower_bound), referee.center
+        return max(bound, ending.lower_bound), referee.center, referee.center is not None or not clock.expired
 
     def _divided(
         self, chosen: tuple[int, ...], left_out: tuple[int, ...], center: Floats | None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import time
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
@@ -28,10 +29,15 @@ from elbowroom import (
     Status,
     Target,
 )
+from elbowroom.explainer.method import Method
 from elbowroom.models import TreeEnsemble
 from elbowroom.present.checking import check_region
 from elbowroom.present.findings import Outcome
+from elbowroom.problem import RecourseProblem
+from elbowroom.problem.shapes import Shape
 from elbowroom.result.json_schema import json_schema
+from elbowroom.search.contract import Clock, Ending, Referee
+from elbowroom.search.some_models import SomeModelsEngine
 from tests.support.exact import some_of
 from tests.support.json_schema import Validator
 from tests.unit.explainer.test_together import FAMILIES, X, attacked, bootstraps, refused_by_all
@@ -206,3 +212,33 @@ def test_bad_numbers_are_refused_by_name(trees: tuple) -> None:
 def test_whole_numbers_against_every_point(family: str, first: int, count: int) -> None:
     for seed in range(first, first + count):
         assert some_of(seed, (family,)) != "open"
+
+
+def test_a_hard_set_of_models_does_not_keep_the_others_from_answering() -> None:
+    """The first model's engine uses up all the time that it gets and finds nothing; the second one is asked all the same."""
+    models = [_between(0.0, 2.0), _between(1.0, 3.0)]
+    explainer = Explainer(AtLeast(1, models), Space((Feature("x", lower=-5.0, upper=5.0),)))
+    engine = explainer._engine(Method.AUTO, some=True)
+    assert isinstance(engine, SomeModelsEngine)
+    engine._engine((0,))
+    engine._engines[(0,)] = engine._engines[(0,)][0], _Idle()
+    found = explainer.explain(np.array([-4.0]), Box(0.25), target=1, time_limit=2.0)
+    assert found.status is Status.CERTIFIED and 1 in found.certificate.keepers
+    assert found.distance == pytest.approx(5.25, abs=1e-6) and found.lower_bound == 1.0
+    none = explainer.explain(np.array([-4.0]), Box(1.5), target=1, time_limit=1.0)  # the second one has no such room
+    assert none.status is Status.UNKNOWN and none.lower_bound == 1.0
+    assert none.reason == "the time limit was reached"
+
+
+class _Idle:
+    """An engine that proves a bound of 1 and waits until its time is over."""
+
+    def refuses(self, problem: RecourseProblem) -> None:
+        return None
+
+    def prepare(self, shape: Shape) -> None:
+        pass
+
+    def search(self, problem: RecourseProblem, referee: Referee, clock: Clock, seed: int) -> Ending:
+        time.sleep(max(clock.remaining, 0.0))
+        return Ending("idle", 1.0, "the time limit was reached")
