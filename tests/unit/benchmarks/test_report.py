@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from benchmarks import report
 from benchmarks.cases import ALL, NORMS, RADII
@@ -184,8 +185,8 @@ def test_further_fits_have_a_table(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
         status, distance, body = Status.OPTIMAL, 0.625, SimpleNamespace(center=np.array([0.375]))
 
-        def sample(self, n: int, seed: int) -> np.ndarray:
-            return np.linspace(0.25, 0.5, n)[:, None]
+        def sample(self, n: int, seed: int) -> pd.DataFrame:
+            return pd.DataFrame({"place": np.linspace(0.25, 0.5, n)})
 
     monkeypatch.setattr(sources, "RESULTS", tmp_path)
     monkeypatch.setattr(several, "Region", Answer)
