@@ -15,6 +15,8 @@ from elbowroom.numerics import Bools, Floats, Ints
 
 _CUT_OFF = 1e-8  # how far above a cut the present point must lie for the cut to be added
 _TIGHT = 1e-7
+DEAR = 1e3  # times all weights: a unit that a held neuron strays
+NOBODY, NO_SIDES = np.zeros(0, dtype=np.int64), np.zeros(0)
 
 
 def sorted_cuts(a: Floats, z0: Floats, t: Floats) -> Floats:
@@ -39,11 +41,14 @@ def sorted_cuts(a: Floats, z0: Floats, t: Floats) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Suggestion:
-    """A point t, theta of all neurons, and per neuron of N the mixed slope (in t) of its cuts."""
+    """The value that the program reaches without its constants, a point t, theta of all neurons, per neuron of N the mixed slope
+    (in t) of its cuts, and what keeping z on its side is worth per neuron that is held."""
 
+    value: float
     t: Floats
     theta: Floats
     mixed: Floats
+    held: Floats
 
 
 def quiet_solver() -> highspy.Highs:
@@ -54,11 +59,12 @@ def quiet_solver() -> highspy.Highs:
 
 
 class BoxProgram:
-    """min v.y + linear part over 0 <= t <= 1; y >= z, y >= 0 where v > 0 (P), y <= cuts where v < 0 (N)."""
+    """min v.y + linear part over 0 <= t <= 1; y >= z, y >= 0 where v > 0 (P), y <= cuts where v < 0 (N); and z >= 0 or z <= 0
+    for neurons that are held on the side of a sign."""
 
     def __init__(
         self, solver: highspy.Highs, z0: Floats, a: Floats, v: Floats, at: Interval, P: Ints, N: Ints, neurons: Ints,
-        slopes: Floats,
+        slopes: Floats, held: Ints = NOBODY, sides: Floats = NO_SIDES,
     ) -> None:  # fmt: skip
         self.solver, self.z0, self.a, self.v, self.P, self.N = solver, z0, a, v, P, N
         n = a.shape[1]
@@ -66,15 +72,24 @@ class BoxProgram:
         sure: Bools = at.low >= 0.0
         cost = np.concatenate([(v * sure) @ a, v[P], v[N]])
         upper = np.concatenate([np.ones(n), np.maximum(at.high[P], 0.0), np.maximum(at.high[N], 0.0)])
+        if held.size:  # at a price that pays where any other bound would: then there is a solution, whatever is held
+            cost, upper = np.append(cost, DEAR * np.abs(v).sum()), np.append(upper, np.inf)
         rows = np.hstack([-a[P], np.eye(P.size), np.zeros((P.size, N.size))])
+        least = np.concatenate([z0[P], -sides * z0[held]])
+        if held.size:
+            kept = np.hstack(
+                [sides[:, None] * a[held], np.zeros((held.size, P.size + N.size)), np.ones((held.size, 1))]
+            )
+            rows = np.vstack([np.hstack([rows, np.zeros((P.size, 1))]), kept])
+        self.cost, self.n_rows = cost, least.size  # before the cuts
         where = np.nonzero(rows)
         none = np.zeros(0, dtype=np.int32)
         self.solver.clearModel()  # then as arrays: an HighsLp is filled number by number
         self.solver.addCols(cost.size, cost, np.zeros(cost.size), upper, 0, none, none, np.zeros(0))
-        if P.size:
+        if least.size:
             self.solver.addRows(
-                P.size, z0[P], np.full(P.size, highspy.kHighsInf), where[0].size,
-                np.searchsorted(where[0], np.arange(P.size)).astype(np.int32), where[1].astype(np.int32), rows[where],
+                least.size, least, np.full(least.size, highspy.kHighsInf), where[0].size,
+                np.searchsorted(where[0], np.arange(least.size)).astype(np.int32), where[1].astype(np.int32), rows[where],
             )  # fmt: skip
         self.place = np.zeros(v.size, dtype=np.int64)  # of a neuron in N
         self.place[N] = np.arange(N.size)
@@ -122,21 +137,24 @@ class BoxProgram:
         solution = self.solver.getSolution()
         x, dual = np.asarray(solution.col_value), np.asarray(solution.row_dual)
         first = self.n + self.P.size
-        if x.size != first + self.N.size or dual.size != self.P.size + self.neurons.size:
+        if x.size != self.cost.size or dual.size != self.n_rows + self.neurons.size:
             return None
         if not (np.isfinite(x).all() and np.isfinite(dual).all()):
             return None
         self.t = np.clip(x[: self.n], 0.0, 1.0)
-        self.heights = x[first:]
+        self.heights = x[first : first + self.N.size]
         theta = np.zeros(self.v.size)
         theta[self.P] = np.clip(dual[: self.P.size] / self.v[self.P], 0.0, 1.0)
-        weight = np.maximum(-dual[self.P.size :], 0.0)
+        held = np.maximum(dual[self.P.size : self.n_rows], 0.0)
+        weight = np.maximum(-dual[self.n_rows :], 0.0)
         used = np.flatnonzero(weight)
         places = self.place[self.neurons[used]]
         mixed, total = np.zeros((self.N.size, self.n)), np.bincount(places, weight[used], minlength=self.N.size)
         np.add.at(mixed, places, weight[used, None] * self.slopes[used])
         # a neuron without multipliers stays at its upper limit, a constant: slope 0
-        return Suggestion(self.t, theta, mixed / np.maximum(total, -self.v[self.N])[:, None])
+        return Suggestion(
+            float(self.cost @ x), self.t, theta, mixed / np.maximum(total, -self.v[self.N])[:, None], held
+        )
 
     def tight(self) -> tuple[Ints, Floats]:
         """Cuts that hold with equality at the last point."""

@@ -8,17 +8,18 @@ settles is split: at a category, at the open neuron that costs the bound most, o
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from elbowroom.certify.box_program import BoxProgram, quiet_solver
+from elbowroom.certify.box_program import NOBODY, BoxProgram, quiet_solver
 from elbowroom.certify.inputs import InputSet
 from elbowroom.certify.intervals import Interval
 from elbowroom.certify.network import NetworkQuestion, Node, Refuted, Unsettled
 from elbowroom.models import ReluNetwork
 from elbowroom.models.margins import network_margins
-from elbowroom.numerics import Floats
+from elbowroom.numerics import Floats, Ints
 from elbowroom.problem import Target
 from elbowroom.problem.body import Body
 from elbowroom.proof.validity import NotWritten
@@ -27,9 +28,23 @@ from elbowroom_checker.model import Affine
 from elbowroom_checker.network import Part
 from elbowroom_checker.question import Box, Margin, Question
 
-_ROUNDS, _LITTLE, _SHARE = 8, 0.02, 0.1  # of cuts; what each has to gain; where boxes are halved in the middle
+_ROUNDS, _LITTLE, _SHARE = (
+    8,
+    0.02,
+    0.1,
+)  # of cuts; what each has to gain; boxes are halved in the middle near their ends
 _NARROWEST = 1e-9  # inputs are not split below this share of the region
 _STUCK = "the checker's arithmetic does not settle a part of the region that no split divides"
+
+
+@dataclass(frozen=True, eq=False)
+class _Piece:
+    """A part of the region that is not settled; for one hidden layer over a box also planes (in x) above some of its neurons,
+    which held with equality where the bound of the whole was lowest."""
+
+    box: Box
+    neurons: Ints
+    slopes: Floats
 
 
 class NetworkSteps:
@@ -53,7 +68,7 @@ class NetworkSteps:
 
     def write(self) -> list[Any]:
         steps: list[Any] = []
-        stack = [self._region.copy()]
+        stack = [_Piece(self._region.copy(), NOBODY, np.zeros((0, len(self._center))))]
         while stack:
             if self._clock.expired:
                 raise NotWritten("the time limit was reached before the proof of validity was written")
@@ -62,9 +77,9 @@ class NetworkSteps:
             stack += reversed(parts)
         return steps
 
-    def _settle(self, piece: Box) -> tuple[Any, list[Box]]:
+    def _settle(self, piece: _Piece) -> tuple[Any, list[_Piece]]:
         """A leaf, or a split with its two parts."""
-        box, question = piece.copy(), self._question
+        box, question = piece.box.copy(), self._question
         if not question.narrow(box):
             return 0, []
         for group in question.groups:
@@ -98,51 +113,69 @@ class NetworkSteps:
         whole = np.array(self._question.whole)[self._judge.inputs.moving].any()
         return len(self._judge.hidden) == 1 and self._question.shape == "box" and not whole
 
-    def _settle_box(self, piece: Box, part: Part) -> tuple[Any, list[Box]]:
-        judge = self._judge
+    def _settle_box(self, piece: _Piece, part: Part) -> tuple[Any, list[_Piece]]:
+        """A leaf, or a split at the neuron whose relaxation errs most where the bound is lowest: with all neurons on one side the
+        rest is a linear program, which has no gap. Inputs are split where no neuron errs."""
+        judge, box = self._judge, part.box
         layer, v = judge.hidden[0], judge.last.weight[self._rival]
-        inputs = InputSet(self._body, np.array(part.box.low), np.array(part.box.high))
+        inputs = InputSet(self._body, np.array(box.low), np.array(box.high))
         at = Interval(np.array(part.low[0]), np.array(part.high[0]))
         columns = inputs.moving
         width = (inputs.upper - inputs.lower)[columns]
-        P, N = np.flatnonzero((v > 0.0) & at.unstable), np.flatnonzero((v < 0.0) & at.unstable)
-        whole = np.array(self._region.high) - np.array(self._region.low)
-        wide = width > _NARROWEST * whole[columns]
-        if not wide.any() or not (P.size or N.size):
+        if not width.size:
             raise NotWritten(_STUCK)
-        program = BoxProgram(
-            self._solver, layer.weight @ inputs.lower + layer.bias, layer.weight[:, columns] * width, v, at, P, N,
-            np.zeros(0, dtype=np.int64), np.zeros((0, columns.size)),
-        )  # fmt: skip
-        program.cut(everywhere=True)
-        best = -math.inf
-        for _ in range(_ROUNDS):
+        z0, a = layer.weight @ inputs.lower + layer.bias, layer.weight[:, columns] * width
+        P, N = np.flatnonzero((v > 0.0) & at.unstable), np.flatnonzero((v < 0.0) & at.unstable)
+        held = np.array([*box.decided], dtype=np.int64) - self._first[0]
+        sides = np.array([1.0 if low >= 0.0 else -1.0 for low, _ in box.decided.values()])
+        open_ = np.isin(piece.neurons, N)
+        about = piece.neurons[open_], piece.slopes[open_][:, columns] * width, held, sides
+        program = BoxProgram(self._solver, z0, a, v, at, P, N, *about)
+        program.cut(everywhere=not open_.any())
+        best, constant = -math.inf, float(v @ (z0 * (at.low >= 0.0))) + float(judge.last.bias[self._rival])
+        for left in reversed(range(_ROUNDS)):
             found = program.solve()
             if found is None:
                 break
-            planes = np.zeros((N.size, inputs.lower.size))
-            planes[:, columns] = v[N, None] * found.mixed / width
-            lines: dict[int, Any] = {int(i): float(v[i] * found.theta[i]) for i in P}
-            multipliers = [lines | {int(i): plane.tolist() for i, plane in zip(N, planes, strict=True)}]
-            value = float(part.worst(self._margin, multipliers))
+            value = found.value + constant
             if value > 0.0:
-                return _leaf(multipliers), []
-            if value - best < _LITTLE * abs(value) or not program.cut():
+                planes = np.zeros((N.size, inputs.lower.size))
+                planes[:, columns] = v[N, None] * found.mixed / width
+                kept = np.where(sides > 0.0, v[held], 0.0) - sides * found.held
+                lines: dict[int, Any] = {int(i): float(v[i] * found.theta[i]) for i in P}
+                lines |= {int(i): float(m) for i, m in zip(held, kept, strict=True)}
+                lines |= {int(i): plane.tolist() for i, plane in zip(N, planes, strict=True)}
+                if part.worst(self._margin, [lines]) > 0:
+                    return _leaf([lines]), []
+            gained, best = value - best, value
+            if gained < _LITTLE * abs(value) or value + left * gained < 0.0 or not program.cut():
                 break
-            best = value
-        a, t = program.a, program.t
-        z = program.z0 + a @ t
-        loss = np.maximum(-v[N] * (program.heights - np.maximum(z[N], 0.0)), 0.0)
-        score = np.minimum(t, 1.0 - t) * (loss @ np.abs(a[N]))
-        if not score.max(initial=0.0) > 0.0:
-            open_ = np.concatenate([N, P])
-            score = np.abs(v[open_]) @ np.abs(a[open_])
-        k = int(np.argmax(np.where(wide, score, -1.0)))
-        share = float(t[k]) if _SHARE < t[k] < 1.0 - _SHARE else 0.5
-        return self._split(piece, int(columns[k]), float(inputs.lower[columns[k]] + share * width[k]))
+        neurons, slopes = program.tight()
+        in_x = np.zeros((neurons.size, inputs.lower.size))
+        in_x[:, columns] = slopes / width
+        column, where = self._where_in_box(program, inputs)
+        return self._split(_Piece(piece.box, neurons, in_x), column, where)
 
-    def _split(self, piece: Box, column: int, at: float) -> tuple[Any, list[Box]]:
-        return [column, at], list(self._question.halves(piece, column, at))
+    def _where_in_box(self, program: BoxProgram, inputs: InputSet) -> tuple[int, float]:
+        """The neuron that errs most at the last point, or an input far from its ends that moves open neurons."""
+        a, t, v, P, N = program.a, program.t, program.v, program.P, program.N
+        z = program.z0 + a @ t
+        loss = -v[N] * (program.heights - np.maximum(z[N], 0.0))
+        if loss.max(initial=0.0) > 0.0:
+            return self._first[0] + int(N[np.argmax(loss)]), 0.0
+        columns, region = inputs.moving, self._region
+        width = (inputs.upper - inputs.lower)[columns]
+        wide = width > _NARROWEST * (np.array(region.high) - np.array(region.low))[columns]
+        open_ = np.concatenate([N, P])
+        score = np.where(wide, np.abs(v[open_]) @ np.abs(a[open_]), -1.0)
+        if not score.max(initial=-1.0) > 0.0:
+            raise NotWritten(_STUCK)
+        k = int(np.argmax(score))
+        share = float(t[k]) if _SHARE < t[k] < 1.0 - _SHARE else 0.5
+        return int(columns[k]), float(inputs.lower[columns[k]] + share * width[k])
+
+    def _split(self, piece: _Piece, column: int, at: float) -> tuple[Any, list[_Piece]]:
+        return [column, at], [replace(piece, box=half) for half in self._question.halves(piece.box, column, at)]
 
     def _free(self, k: int, part: Part) -> list[int]:
         """Neurons whose multiplier is not that of a line through them anyway."""

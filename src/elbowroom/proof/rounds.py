@@ -26,6 +26,8 @@ from elbowroom_checker.question import Box
 from elbowroom_checker.trees import Row, Walker
 
 MOST_STEPS: Final = 40_000
+PATIENCE: Final = 4_000  # steps; from here on the second half of them has to close something (see `write`)
+STANDSTILL: Final = 1e-6  # of everything
 MANY: Final = 100.0  # widths of a room: gaps beyond count as that many
 INSIDE: Final = 1.0 - 1e-12  # a split closes one side by this much of the room, so that rounding does not open it
 
@@ -132,19 +134,25 @@ class _Writer:
 
     # ---- the tree -----------------------------------------------------------------------------------------------------
     def write(self) -> None:
-        stack = [self.question.limits.copy()]
+        """Every split halves the share of a box in everything. Where boxes would have to line a curved surface, they become
+        smaller and smaller and close next to nothing: then it ends early."""
+        stack, closed, marks = [(self.question.limits.copy(), 1.0)], 0.0, {0: 0.0}
         while stack:
-            if self.clock.expired or len(self.steps) > MOST_STEPS:
+            count = len(self.steps)
+            marks[count] = closed
+            stands = count >= PATIENCE and closed - marks[count // 2] < STANDSTILL
+            if self.clock.expired or count > MOST_STEPS or stands:
                 raise NotWritten("the proof about closer centres of a ball or diamond takes too many splits")
-            whole_box = stack.pop()
+            whole_box, share = stack.pop()
             box = whole_box.copy()
-            if not self.question.narrow(box) or self.question.is_closed(box, self._limit):
-                self.steps.append(0)
-                continue
-            step = self._step(box)
+            step: Any = 0
+            if self.question.narrow(box) and not self.question.is_closed(box, self._limit):
+                step = self._step(box)
             self.steps.append(step)
-            if len(step) == 2:
-                stack += reversed(self.question.halves(whole_box, *step))
+            if step == 0 or len(step) == 1:
+                closed += share
+            else:
+                stack += [(half, share / 2) for half in reversed(self.question.halves(whole_box, *step))]
 
     def _step(self, box: Box) -> list[Any]:
         """A bad box that the rooms of all centres meet, or where to split."""

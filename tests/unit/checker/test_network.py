@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from elbowroom.models import ReluNetwork
-from elbowroom.problem import Ball, Body, Box, Diamond, RecourseProblem
+from elbowroom.problem import Ball, Body, Box, Diamond, Feature, RecourseProblem, Space
 from elbowroom.proof.model_file import model_bytes
 from elbowroom.proof.prover import Prover
 from elbowroom.proof.question_file import question_document
@@ -162,6 +162,25 @@ def test_every_answer_has_a_validity_proof_that_is_confirmed(seed: int) -> None:
     assert any("Nothing is proven about closer centres" in each for each in said.sentences)
     assert found.body is not None
     assert all_good(found.problem.model, found.body, found.problem.target_index)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_one_hidden_layer_over_a_box_is_split_at_its_neurons(seed: int) -> None:
+    """As deep as there are neurons at most, however many columns the box has: with every neuron on one side nothing is lost."""
+    rng = np.random.default_rng(seed)
+    model = network(rng, 30, (10,), 2)
+    columns = [Feature(name) for name in model.info.names]
+    row = rng.normal(size=30)
+    target = 1 - int(model.info.labels_of(model.scores(row[None]))[0])
+    problem = RecourseProblem.ask(model, Space(columns), row, Box(0.3), target, "l1")
+    run = solve(problem, seconds=5.0)
+    assert run.referee.certificate is not None
+    proof = Prover(model).prove(problem, run.referee.certificate.body, 0.0, 60.0)
+    assert proof.document is not None, proof.missing
+    (steps,) = proof.document["validity"]
+    splits = [step for step in steps if step != 0 and len(step) == 2]
+    assert all(column >= 30 for column, _ in splits) and len(splits) < 2**10
+    assert check(proof.text.encode(), model_bytes(model)).valid
 
 
 def all_good(model: ReluNetwork, body: Body, wanted: int) -> bool:
