@@ -14,8 +14,13 @@ from elbowroom.certify.judge import certify
 from elbowroom.errors import InputError
 from elbowroom.explainer.opening import opened
 from elbowroom.explainer.together import AllOf, AtLeast
-from elbowroom.problem.parsing import number, parse_enum
+from elbowroom.numerics import Ints
+from elbowroom.problem import Target
+from elbowroom.problem.parsing import check_seed, is_list, number, parse_enum
 from elbowroom.result import Certificate, Region
+from elbowroom.visible import listed
+
+DRAWS = 100  # of a bootstrap sample, until it has every class and every word
 
 
 class Again(Enum):
@@ -38,8 +43,8 @@ class Retrained:
         X: The rows that it was fitted on.
         y: What was to be predicted of them.
         n: How many further fits there are.
-        how: "bootstrap": rows drawn with replacement; "seed": the same rows, every ``random_state`` another one; "later data": the
-            rows and a growing part of ``later``.
+        how: "bootstrap": rows drawn with replacement, again while a class of ``y`` or a word of a text column is missing; "seed":
+            the same rows, every ``random_state`` another one; "later data": the rows and a growing part of ``later``.
         later: Rows and outcomes that came later, ``(X, y)``; for how="later data".
         seed: Of all random choices.
         share: Which share of the further fits has to keep the region, rounded up to whole fits and the same ones at every
@@ -63,18 +68,24 @@ class Retrained:
 
     def __post_init__(self) -> None:
         way = parse_enum(Again, self.how, "Retrained how")
-        if not isinstance(self.n, int) or self.n < 1:
-            raise InputError(f"Retrained n={self.n!r}: give the number of further fits, 1 or more")
+        object.__setattr__(self, "n", _count(self.n, "Retrained n", least=1))
+        check_seed(self.seed)
         if self.share is not None and not 0.0 < number(self.share, "Retrained share") <= 1.0:
             raise InputError(f"Retrained share={self.share!r}: give a number above 0, at most 1")
-        if len(self.X) != len(self.y):
-            raise InputError(f"Retrained: X has {len(self.X)} rows, y has {len(self.y)} entries")
-        if not hasattr(self.model, "get_params") or not hasattr(self.model, "fit"):
+        if isinstance(self.model, type) or not hasattr(self.model, "get_params") or not hasattr(self.model, "fit"):
             raise InputError(
-                f"Retrained: a {type(self.model).__name__} cannot be cloned and fitted; give a scikit-learn model"
+                f"Retrained: a {type(self.model).__name__} cannot be cloned and fitted; give a fitted scikit-learn model"
             )
+        _check_rows(self.model, self.X, self.y, "X", "y")
+        _check_labels(self.model, self.y)
         if (way is Again.LATER) != (self.later is not None):
             raise InputError('Retrained: later=(X, y) goes with how="later data", and with nothing else')
+        if self.later is not None:
+            if not isinstance(self.later, (tuple, list)) or len(self.later) != 2:
+                raise InputError("Retrained later=: give rows and outcomes, (X, y)")
+            _check_rows(self.model, *self.later, "later X", "later y")
+            if isinstance(self.X, pd.DataFrame) != isinstance(self.later[0], pd.DataFrame):
+                raise InputError("Retrained later=: give its rows as X is, both as tables or both as arrays")
         if way is Again.SEED and not _seeds(self.model):
             raise InputError(
                 f"Retrained how='seed': {type(self.model).__name__} has no random_state, so that every fit is the same; use "
@@ -101,29 +112,51 @@ class Retrained:
         """
         from sklearn.base import clone
 
-        rng = np.random.default_rng([self.seed, number])
+        place = _count(number, "Retrained fit", least=0)
+        rng = np.random.default_rng([self.seed, place])
         made, X, y = clone(self.model), self.X, np.asarray(self.y)
         match Again(self.how):
             case Again.BOOTSTRAP:
-                chosen = rng.integers(0, len(y), len(y))
-                return made.fit(_rows(X, chosen), y[chosen])
+                chosen = self._drawn(rng)
+                X, y = _rows(X, chosen), y[chosen]
             case Again.SEED:
                 made.set_params(**{name: int(rng.integers(2**31)) for name in _seeds(made)})
-                return made.fit(X, y)
             case Again.LATER:
                 assert self.later is not None
                 more, said = self.later
-                part = np.arange(max(1, len(said) * min(number + 1, self.n) // self.n))
-                if number >= self.n:  # fresh: all of what came later, drawn with replacement
+                part = np.arange(max(1, len(said) * min(place + 1, self.n) // self.n))
+                if place >= self.n:  # fresh: all of what came later, drawn with replacement
                     part = rng.integers(0, len(said), len(said))
-                both = (
-                    pd.concat([X, _rows(more, part)])
-                    if isinstance(X, pd.DataFrame)
-                    else np.vstack([X, _rows(more, part)])
-                )
-                return made.fit(both, np.concatenate([y, np.asarray(said)[part]]))
+                table = isinstance(X, pd.DataFrame)
+                X = pd.concat([X, _rows(more, part)]) if table else np.vstack([X, _rows(more, part)])
+                y = np.concatenate([y, np.asarray(said)[part]])
             case _ as never:
                 assert_never(never)
+        try:
+            return made.fit(X, y)
+        except ValueError as error:
+            raise InputError(f"Retrained: fit {place + 1} of {type(made).__name__} failed: {error}") from error
+
+    def _drawn(self, rng: np.random.Generator) -> Ints:
+        """A bootstrap sample. A fit that never saw a class or a word is a model of another question, so it is drawn again
+        while it lacks one; where words are too many and too rare for that, the last draw stays."""
+        codes = [] if self._regresses else [pd.factorize(np.asarray(self.y))[0]]
+        if isinstance(self.X, pd.DataFrame):
+            words = [name for name in self.X.columns if not pd.api.types.is_numeric_dtype(self.X[name])]
+            codes += [pd.factorize(self.X[name])[0] for name in words]
+        size = len(self.y)
+        chosen = rng.integers(0, size, size)
+        for _ in range(DRAWS):
+            if all(np.unique(each[chosen]).size == np.unique(each).size for each in codes):
+                break
+            chosen = rng.integers(0, size, size)
+        return chosen
+
+    @property
+    def _regresses(self) -> bool:
+        from sklearn.base import is_regressor
+
+        return bool(is_regressor(self.model))
 
     def kept(self, region: Region, n: int = 50, *, time_limit: float = 60.0) -> int:
         """How many fresh fits keep a region: each is judged exactly, at every point of it.
@@ -138,12 +171,51 @@ class Retrained:
         """
         if not isinstance(region, Region):
             raise InputError(f"kept takes a Region, not {type(region).__name__}")
+        count = _count(n, "kept n", least=1)
         target = region.target.each[0] if region.target.each else region.target
-        verdicts = (
-            certify(opened(self.fit(number), region.space, None).model, target, region.body, time_limit)
-            for number in range(self.n, self.n + n)
+        return sum(self._keeps(place, region, target, time_limit) for place in range(self.n, self.n + count))
+
+    def _keeps(self, place: int, region: Region, target: Target, time_limit: float) -> bool:
+        fresh = opened(self.fit(place), region.space, None)
+        if fresh.space.names != region.space.names:
+            raise InputError(
+                f"Retrained: fit {place + 1} knows other categories than the model of the region; give the encoder its categories="
+            )
+        return isinstance(certify(fresh.model, target, region.body, time_limit), Certificate)
+
+
+def _count(given: object, what: str, least: int) -> int:
+    if isinstance(given, bool) or not isinstance(given, (int, np.integer)) or given < least:
+        raise InputError(f"{what}={given!r}: give a whole number of at least {least}")
+    return int(given)
+
+
+def _check_rows(model: Any, X: Any, y: Any, rows: str, outcomes: str) -> None:
+    """Refuse what is not the table of this model."""
+    if not is_list(X) or not is_list(y):
+        raise InputError(f"Retrained: {rows} and {outcomes} are a table and its outcomes, not {X!r} and {y!r}")
+    if len(X) != len(y) or not len(X):
+        raise InputError(f"Retrained: {rows} has {len(X)} rows, {outcomes} has {len(y)} entries; give one for each row")
+    known = getattr(model, "feature_names_in_", None)
+    if isinstance(X, pd.DataFrame) and known is not None and list(known) != list(X.columns):
+        raise InputError(
+            f"Retrained: {rows} has the columns {listed(X.columns)}, the model was fitted on {listed(known)}"
         )
-        return sum(isinstance(verdict, Certificate) for verdict in verdicts)
+    width, wanted = np.shape(X)[-1] if np.ndim(X) == 2 else None, getattr(model, "n_features_in_", None)
+    if width is None or wanted not in (None, width):
+        raise InputError(f"Retrained: {rows} has {width or 'no'} columns, the model was fitted on {wanted}")
+
+
+def _check_labels(model: Any, y: Any) -> None:
+    """Fits have the classes of the model only if the outcomes have."""
+    classes = getattr(model, "classes_", None)
+    if classes is None or np.ndim(classes) != 1:
+        return
+    given = pd.unique(np.asarray(y)).tolist()
+    if set(given) != set(np.asarray(classes).tolist()):
+        raise InputError(
+            f"Retrained: y has the classes {listed(given)}, the model's are {listed(classes)}; give what it was fitted on"
+        )
 
 
 def _rows(X: Any, chosen: Any) -> Any:

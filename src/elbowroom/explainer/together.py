@@ -22,6 +22,7 @@ from elbowroom.models.nearby import NearbyLinear
 from elbowroom.numerics import Floats, Ints
 from elbowroom.problem import Feature, Space
 from elbowroom.problem.features import Group
+from elbowroom.problem.parsing import is_list
 from elbowroom.visible import listed
 
 FEWEST: Final = 2  # models that are several
@@ -50,6 +51,9 @@ class _Together:
             raise InputError(f"{name}({self.models!r}): give a list of models, or a mapping from names to models")
         if len(self.models) < FEWEST:
             raise InputError(f"{name} takes two models or more, not {len(self.models)}; for one, give the model itself")
+        twice = [name for name in self.called if self.called.count(name) > 1]
+        if twice:
+            raise InputError(f"{name}: two models are called {twice[0]!r}; give each a name of its own")
         for model in self.each:
             if isinstance(model, (_Together, list, tuple)):
                 raise InputError(f"{name}: give the models themselves, not lists of models")
@@ -109,8 +113,11 @@ class AtLeast(_Together):
         size = len(self.models)
         if isinstance(self.k, bool) or not isinstance(self.k, (int, np.integer)) or not 1 <= self.k <= size:
             raise InputError(f"AtLeast({self.k!r}, ...): give a number of models between 1 and {size}")
-        unknown = [name for name in self.always if name not in self.called]
-        if isinstance(self.always, str) or unknown or len(set(self.always)) > self.k:
+        if (
+            not is_list(self.always)
+            or any(name not in self.called for name in self.always)
+            or len(set(self.always)) > self.k
+        ):
             raise InputError(
                 f"AtLeast always={self.always!r}: give a list of at most {self.k} of the names {listed(self.called)}"
             )

@@ -5,7 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.compose import ColumnTransformer
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
 
 from elbowroom import Box, Explainer, InputError, Retrained
@@ -54,7 +57,7 @@ def test_refusals_by_name() -> None:
         Retrained(TREE, X, Y, how="tomorrow")
     with pytest.raises(InputError, match="share"):
         Retrained(TREE, X, Y, share=0.0)
-    with pytest.raises(InputError, match="1 or more"):
+    with pytest.raises(InputError, match="at least 1"):
         Retrained(TREE, X, Y, n=0)
     with pytest.raises(InputError, match="150 rows, y has 149"):
         Retrained(TREE, X, Y[:-1])
@@ -64,3 +67,68 @@ def test_refusals_by_name() -> None:
         Retrained(object(), X, Y)
     with pytest.raises(InputError, match="takes a Region"):
         Retrained(linear, X, Y).kept(None)
+
+
+def test_a_bootstrap_sample_has_every_class_and_every_word() -> None:
+    rows = pd.DataFrame({"a": RNG.normal(size=30), "job": ["clerk"] * 29 + ["baker"]})
+    said = np.array(["no"] * 15 + ["yes"] * 14 + ["perhaps"])
+    steps = ColumnTransformer([("job", OneHotEncoder(), ["job"])], remainder="passthrough")
+    model = make_pipeline(steps, LogisticRegression()).fit(rows, said)
+    again = Retrained(model, rows, said, n=4)
+    for i in range(12):
+        assert list(again.fit(i).classes_) == ["no", "perhaps", "yes"]
+        assert list(again.fit(i)[0].named_transformers_["job"].categories_[0]) == ["baker", "clerk"]
+    region = Explainer(again, rows).explain(rows.iloc[0], Box(0.01), target="yes")
+    assert region is not None and (not region or 0 <= again.kept(region, 3) <= 3)
+
+
+def test_words_too_rare_for_any_sample_are_named() -> None:
+    rows = pd.DataFrame({"a": RNG.normal(size=40), "id": [f"word {i}" for i in range(40)]})
+    model = make_pipeline(
+        ColumnTransformer([("id", OneHotEncoder(handle_unknown="ignore"), ["id"])], remainder="passthrough"),
+        DecisionTreeClassifier(max_depth=2, random_state=0),
+    ).fit(rows, (rows.a > 0).to_numpy())
+    region = Explainer(model, rows).explain(rows.iloc[0], Box(0.0))
+    with pytest.raises(InputError, match="fit 3 knows other categories"):
+        Retrained(model, rows, (rows.a > 0).to_numpy(), n=2).kept(region, 2)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"n": True}, "whole number"),
+        ({"n": 2.0}, "whole number"),
+        ({"seed": -1}, "seed"),
+        ({"seed": "x"}, "seed"),
+        ({"X": X[["a"]]}, r"columns \['a'\], the model was fitted on \['a', 'b'\]"),
+        ({"X": X[["a"]].to_numpy()}, "1 columns, the model was fitted on 2"),
+        ({"X": None}, "a table and its outcomes"),
+        ({"y": 3}, "a table and its outcomes"),
+        ({"X": X[:0], "y": Y[:0]}, "0 rows"),
+        ({"y": np.where(Y, "a", "b")}, "the model's are"),
+        ({"y": np.zeros(len(Y), int)}, "the model's are"),
+        ({"model": DecisionTreeClassifier}, "cannot be cloned"),
+        ({"how": "later data", "later": X}, "rows and outcomes"),
+        ({"how": "later data", "later": (X[:0], Y[:0])}, "later X has 0 rows"),
+        ({"how": "later data", "later": (X, Y[:3])}, "later X has 150 rows, later y has 3"),
+        ({"how": "later data", "later": (X[["a"]], Y)}, "later X has the columns"),
+        ({"how": "later data", "later": (X.to_numpy(), Y)}, "as X is"),
+    ],
+)
+def test_nonsense_is_refused(given: dict, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        Retrained(**{"model": TREE, "X": X, "y": Y, **given})
+
+
+def test_numbers_of_fits_and_a_fit_that_fails() -> None:
+    again = Retrained(TREE, X, Y, n=np.int64(2))
+    assert again.n == 2 and len(again.together.models) == 3
+    region = Explainer(TREE, X).explain(X.iloc[0], Box(0.01))
+    for wrong in (0, -3, "a", True, 1.5):
+        with pytest.raises(InputError, match="kept n"):
+            again.kept(region, wrong)
+    with pytest.raises(InputError, match="Retrained fit"):
+        again.fit(-1)
+    gone = Retrained(LogisticRegression(C=1.0).fit(X, Y), X.mask(X.a > 1.0), Y, n=1)
+    with pytest.raises(InputError, match="fit 1 of LogisticRegression failed: Input X contains NaN"):
+        gone.fit(0)

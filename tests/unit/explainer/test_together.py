@@ -18,6 +18,7 @@ from sklearn.preprocessing import StandardScaler
 
 from elbowroom import (
     AllOf,
+    AtLeast,
     Box,
     Causal,
     Diamond,
@@ -167,6 +168,10 @@ def test_refusals_by_name() -> None:
         Explainer([trees], X)
     with pytest.raises(InputError, match="not lists of models"):
         AllOf([[trees], trees])
+    with pytest.raises(InputError, match="two models are called '1'"):
+        AllOf({1: trees, "1": trees})
+    with pytest.raises(InputError, match="always=None"):
+        AtLeast(1, [trees, trees], always=None)
     explainer = Explainer([trees, trees], X)
     with pytest.raises(InputError, match="2 models"):
         explainer.explain(X.iloc[0], target=[1, 1, 1])
