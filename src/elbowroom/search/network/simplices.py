@@ -8,7 +8,9 @@ simplex they stay valid, with the value of an edge's interpolation at a vertex o
 
 The simplex is cut in two, best first, on the edge between vertices of the answer where interpolation loses most: the cut becomes a
 vertex, where bounds are exact. Edges that are short already are left alone: then the cut is at the kinks of the neurons of the first
-layer that change their sign. Bounds lose with the size of the simplex, so D grows towards the best distance: see `engine`.
+layer that change their sign. Another way to divide it is the sign of the neuron that loses most: its hyperplane is a row of both parts,
+on whose sides relu is z or 0. Both ways are tried, and the one whose parts gain more is taken. Bounds lose with the size of the
+simplex, so D grows towards the best distance: see `rising`.
 
 The room: any affine map y(x) into the room of x may play the adversary, because {(x, y) : y in room(x)} is convex. It is one shift,
 the worst one at the parent's answer; near limits it is interpolated between its clipped values at both ends of the simplex.
@@ -20,8 +22,10 @@ of the largest term of a margin: ``slack`` is many times that.
 from __future__ import annotations
 
 import heapq
+import math
 from dataclasses import dataclass, replace
 from itertools import count
+from typing import NamedTuple
 
 import numpy as np
 
@@ -30,7 +34,7 @@ from elbowroom.problem import Distance
 from elbowroom.search.network.candidates import NetworkSearch
 from elbowroom.search.network.first_regions import FirstRegions
 from elbowroom.search.network.nearest import nearest_answer
-from elbowroom.search.network.simplex_bounds import bounds_above
+from elbowroom.search.network.simplex_bounds import Signs, bounds_above
 
 _PASSES, _STEP = 2, 0.7  # rounds of slopes: each moves so far towards the signs at the relaxed answer
 _MOST_ROWS = 12  # handed on
@@ -46,6 +50,8 @@ _SHORT, _LEAST_SHARE = (
 )  # edges that are left alone, against the longest; no part gets less than this share of an edge
 _ENDS, _TOUCHED = 6, 1e-3  # vertices of the answer whose edges are tried, and their least share
 _ROUNDINGS = 64.0  # times the rounding of a margin; shifts that are interpolated may triple the size of a vertex
+_MOST_SIGNS = 24  # of neurons, decided in one simplex
+_LEAST_GAIN = 1e-4  # of a part, as a share of the goal: the other part's gain counts as well
 _DEEPEST = 800  # cuts of cuts: each moves a vertex by a rounding
 _BISECTIONS = 8  # sizes of the first simplex that are tried for the bound at once
 _MOST_NUMBERS = 2.5e7  # kept with waiting simplices
@@ -68,6 +74,12 @@ class _Simplex:
     rival: int
     slopes: tuple[Floats, ...]  # per hidden layer
     depth: int
+    signs: Signs
+
+    @property
+    def numbers(self) -> int:
+        """About how many are kept with it."""
+        return self.rows.size + self.signs.rows.size + sum(part.size for part in self.slopes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +88,13 @@ class _Answer:
 
     share: Floats
     F: Floats
+
+
+class _Cut(NamedTuple):
+    """A simplex with a proven bound, and ways to divide it: the parts of each cover all of its valid centres."""
+
+    bound: float
+    ways: tuple[tuple[_Simplex, ...], ...]
 
 
 class Simplices:
@@ -100,10 +119,11 @@ class Simplices:
         self._reach = np.abs(self._table).max(axis=0) + 1.0
         size = self._reach + np.where(np.isfinite(walls), walls, 0.0)
         self.slack = _ROUNDINGS * self.network.rounding(size)
-        self._ticket = count()
+        largest = np.abs(self.network.weights[0]) @ size + np.abs(self.network.biases[0])
+        self._first_slack = _ROUNDINGS * (size.size + 8) * 2.0**-51 * largest  # the same for the first layer alone
+        self._ticket, self._kept = count(), 0
         self._heap: list[tuple[float, int, _Simplex, _Answer]] = []
         self._size = 1
-        self._numbers = _MOST_ROWS * self._rows + self.network.n_neurons  # kept with a simplex
         shift, rival, _ = self._worst(base[0])
         hidden, slopes = base + shift, list[Floats]()
         for weight, bias in zip(self.network.weights[:-1], self.network.biases[:-1], strict=True):
@@ -111,7 +131,8 @@ class Simplices:
             slopes.append((z[0] > 0.0) * 1.0)
             hidden = np.maximum(z, 0.0)
         no_rows = np.zeros((0, self._rows))
-        self._todo = [(0.0, _Simplex(np.arange(self._rows), no_rows, shift, rival, tuple(slopes), 0))]
+        root = _Simplex(np.arange(self._rows), no_rows, shift, rival, tuple(slopes), 0, Signs.none(self._rows))
+        self._todo = [_Cut(0.0, ((root,),))]
 
     # ---- the search -----------------------------------------------------------------------------------------------
     def run(self, nodes: int) -> bool:
@@ -126,50 +147,65 @@ class Simplices:
             if not self._heap or self.bound >= best * (1.0 - 0.5 * TOLERANCES.continuous_gap):
                 self._todo, self._heap = [], []
                 return True
-            if self.search.clock.expired or self._numbers * len(self._heap) > _MOST_NUMBERS:
+            if self.search.clock.expired or self._kept > _MOST_NUMBERS:
                 return False
             for _ in range(min(self._size, len(self._heap))):
                 bound, _, simplex, answer = heapq.heappop(self._heap)
                 if bound >= best:
                     break
-                self._todo += [(bound, child) for child in self._children(simplex, answer)]
+                self._kept -= simplex.numbers
+                self._todo.append(self._cut(simplex, answer, bound))
             self._size = min(2 * self._size, _BATCH)
             if self.nodes >= until:
                 return False
         return True
 
     def _evaluate_all(self) -> None:
-        """Bounds of the fresh simplices."""
+        """Bounds of the fresh simplices; where there are two ways to cut, the parts of the better one are kept."""
         todo, self._todo = self._todo, []
+        made = iter(self._evaluated([(cut.bound, s) for cut in todo for parts in cut.ways for s in parts]))
+        goal = min(self.cutoff, self.search.best_distance)
+        for cut in todo:
+            ways = [[next(made) for _ in parts] for parts in cut.ways]
+            gains = [
+                math.prod(max(min(bound, goal) - cut.bound, _LEAST_GAIN * goal) for bound, _, _ in way) for way in ways
+            ]
+            for bound, simplex, answer in ways[gains.index(max(gains))]:
+                if bound < goal:
+                    assert answer is not None
+                    self._kept += simplex.numbers
+                    heapq.heappush(self._heap, (bound, next(self._ticket), simplex, answer))
+
+    def _evaluated(self, todo: list[tuple[float, _Simplex]]) -> list[tuple[float, _Simplex, _Answer | None]]:
+        """Bounds, with the rows and slopes that gave them, and relaxed answers. ``todo``: with bounds that are known already."""
         V = self._table[np.array([s.vertices for _, s in todo])]
         distance = self._distance[np.array([s.vertices for _, s in todo])]
         Y = self._shifted(V, np.array([s.shift for _, s in todo]))
-        rival = np.array([s.rival for _, s in todo])
+        rival, signs = np.array([s.rival for _, s in todo]), [s.signs for _, s in todo]
         slopes = [np.array(part) for part in zip(*(s.slopes for _, s in todo), strict=True)]
         best, answers = np.full(len(todo), -1.0), list[_Answer | None]([None] * len(todo))
         rows = [s.rows for _, s in todo]
         for k in range(_PASSES):
-            F, middle = bounds_above(self.network, Y, slopes, rival)
+            F, middle = bounds_above(self.network, Y, slopes, rival, signs)
             F += self.slack
             point = np.zeros(distance.shape)
             for i in range(len(todo)):
-                value, point[i], rows[i] = self._solve(np.vstack([rows[i], F[i]]), distance[i], V[i])
+                value, point[i], rows[i] = self._solve(signs[i].rows, np.vstack([rows[i], F[i]]), distance[i], V[i])
                 if value > best[i]:
                     best[i], answers[i] = value, _Answer(point[i].copy(), F[i])
             if k < _PASSES - 1:
-                signs = [np.matmul(point[:, None, :], z)[:, 0] > 0.0 for z in middle]
-                slopes = [part + _STEP * (on - part) for part, on in zip(slopes, signs, strict=True)]
+                active = [np.matmul(point[:, None, :], z)[:, 0] > 0.0 for z in middle]
+                slopes = [part + _STEP * (on - part) for part, on in zip(slopes, active, strict=True)]
         self.nodes += len(todo)
-        for i, (parent, simplex) in enumerate(todo):
-            bound, answer = max(float(best[i]), parent), answers[i]
-            if bound < min(self.cutoff, self.search.best_distance):
-                assert answer is not None
-                improved = replace(simplex, rows=rows[i][-_MOST_ROWS:], slopes=tuple(part[i] for part in slopes))
-                heapq.heappush(self._heap, (bound, next(self._ticket), improved, answer))
+        found = []
+        for i, (known, simplex) in enumerate(todo):
+            improved = replace(simplex, rows=rows[i][-_MOST_ROWS:], slopes=tuple(part[i] for part in slopes))
+            found.append((max(float(best[i]), known), improved, answers[i]))
+        return found
 
-    def _solve(self, rows: Floats, distance: Floats, V: Floats) -> tuple[float, Floats, Floats]:
-        """The nearest answer of rows, about where it is, and the rows that decide it; limits that it breaks become rows."""
-        value, share, weight = nearest_answer(rows, distance)
+    def _solve(self, fixed: Floats, rows: Floats, distance: Floats, V: Floats) -> tuple[float, Floats, Floats]:
+        """The nearest answer of all rows, about where it is, and which of ``rows`` decide it; limits that it breaks become rows."""
+        value, share, weight = nearest_answer(np.vstack([fixed, rows]), distance)
         for _ in range(_LIMITS if self.bounded else 0):
             if value == np.inf:
                 break
@@ -182,29 +218,46 @@ class Simplices:
             limit = self.high[f] if over else self.low[f]
             row = (limit - V[:, f] if over else V[:, f] - limit) + _WIDER * (np.abs(V[:, f]) + self._reach[f])
             rows = np.vstack([row, rows])
-            value, share, weight = nearest_answer(rows, distance)
-        return value, share, rows[weight > 0.0]
+            value, share, weight = nearest_answer(np.vstack([fixed, rows]), distance)
+        return value, share, rows[weight[len(fixed) :] > 0.0]
 
-    def _children(self, simplex: _Simplex, answer: _Answer) -> list[_Simplex]:
-        """Two parts of a simplex, with the adversary that is worst at its relaxed answer."""
+    def _cut(self, simplex: _Simplex, answer: _Answer, bound: float) -> _Cut:
+        """Ways to divide a simplex, with the adversary that is worst at its relaxed answer."""
         V = self._table[simplex.vertices]
         p = np.clip(answer.share @ V, self.low, self.high)
         shift, rival, margin = self._worst(p)
         if margin >= 0.0:  # a centre that no attack breaks: perhaps a better answer
             self.regions.settle(self.search.moves.of_center(p))
         if simplex.depth >= _DEEPEST:
-            return [simplex]
-        a, b, share = self._cut(simplex, V, answer)
+            return _Cut(bound, ((simplex,),))
         fresh = replace(simplex, shift=shift, rival=rival, depth=simplex.depth + 1)
+        Y = self._shifted(V[None], simplex.shift[None])[0]
+        z = Y @ self.network.weights[0].T + self.network.biases[0]
+        effect = self._effect(answer.share @ Y, simplex)
+        ways = [self._two_halves(fresh, *self._edge(simplex, V, Y, z, effect, answer))]
+        neuron = self._neuron(simplex, z, effect, answer)
+        if neuron is not None:
+            row, slack = z[:, neuron], self._first_slack[neuron]
+            ways.append(
+                [
+                    replace(fresh, signs=simplex.signs.and_one(neuron, on, (row if on else -row) + slack))
+                    for on in (True, False)
+                ]
+            )
+        return _Cut(bound, tuple(map(tuple, ways)))
+
+    def _two_halves(self, simplex: _Simplex, a: int, b: int, share: float) -> list[_Simplex]:
+        """Cut on the edge from a to b."""
         new = self._add(simplex.vertices[a], simplex.vertices[b], share)
-        at_new = (1.0 - share) * simplex.rows[:, a] + share * simplex.rows[:, b]
-        at_new += 4.0 * EPS * (np.abs(simplex.rows[:, a]) + np.abs(simplex.rows[:, b]))
-        children = []
+        halves = []
         for out in (a, b):
-            vertices, rows = simplex.vertices.copy(), simplex.rows.copy()
-            vertices[out], rows[:, out] = new, at_new
-            children.append(replace(fresh, vertices=vertices, rows=rows))
-        return children
+            vertices, rows, known = simplex.vertices.copy(), simplex.rows.copy(), simplex.signs.rows.copy()
+            vertices[out] = new
+            for values, given in ((rows, simplex.rows), (known, simplex.signs.rows)):
+                values[:, out] = (1.0 - share) * given[:, a] + share * given[:, b]
+                values[:, out] += 4.0 * EPS * (np.abs(given[:, a]) + np.abs(given[:, b]))
+            halves.append(replace(simplex, vertices=vertices, rows=rows, signs=simplex.signs._replace(rows=known)))
+        return halves
 
     def _add(self, a: int, b: int, share: float) -> int:
         """A further vertex, on an edge."""
@@ -228,9 +281,10 @@ class Simplices:
         slope = np.where(high > low, (at_high - at_low) / np.where(high > low, high - low, 1.0), 0.0)
         return np.asarray(V + at_low[:, None, :] + slope[:, None, :] * (V - low[:, None, :]))
 
-    def _cut(self, simplex: _Simplex, V: Floats, answer: _Answer) -> tuple[int, int, float]:
+    def _edge(
+        self, simplex: _Simplex, V: Floats, Y: Floats, z: Floats, effect: Floats, answer: _Answer
+    ) -> tuple[int, int, float]:
         """Where to cut: on the edge of the answer where interpolation loses most, unless it is short; else at kinks."""
-        Y = self._shifted(V[None], simplex.shift[None])[0]
         share, scale = answer.share, self._scale
         ends = np.argsort(-share, kind="stable")[:_ENDS]
         ends = ends[share[ends] > _TOUCHED]
@@ -246,15 +300,26 @@ class Simplices:
             if reach[b] > _SHORT * reach.max():
                 return a, b, min(max(float(part[k]), _LEAST_SHARE), 1.0 - _LEAST_SHARE)
         a = int(ends[0])
-        z = Y @ self.network.weights[0].T + self.network.biases[0]
-        effect = self._effect(share @ Y, simplex)
-        small = np.where((z > 0.0) != (z[a] > 0.0), np.minimum(np.abs(z), np.abs(z[a])), 0.0) * effect
+        small = np.where((z > 0.0) != (z[a] > 0.0), np.minimum(np.abs(z), np.abs(z[a])), 0.0) * np.abs(effect)
         score = small.sum(axis=1)
         c = int(np.argmax(score))
         if score[c] <= 0.0:
             return a, int(np.argmax(np.abs(V - V[a]) @ scale)), 0.5
         at = float((small[c] * np.abs(z[a]) / (np.abs(z[a]) + np.abs(z[c]) + 1e-300)).sum() / score[c])
         return a, c, min(max(at, _LEAST_SHARE), 1.0 - _LEAST_SHARE)
+
+    def _neuron(self, simplex: _Simplex, z: Floats, effect: Floats, answer: _Answer) -> int | None:
+        """The open neuron of the first layer whose relaxation loses most at the answer."""
+        if simplex.signs.neuron.size >= _MOST_SIGNS:
+            return None
+        at = answer.share @ z
+        active = np.maximum(at, 0.0)
+        above, below = answer.share @ np.maximum(z, 0.0) - active, active - simplex.slopes[0] * at
+        loss = np.where(effect > 0.0, effect * above, -effect * below)
+        loss[(z.min(axis=0) >= 0.0) | (z.max(axis=0) <= 0.0)] = 0.0
+        loss[simplex.signs.neuron] = 0.0
+        q = int(np.argmax(loss))
+        return q if loss[q] > 0.0 else None
 
     @property
     def _scale(self) -> Floats:
@@ -266,7 +331,7 @@ class Simplices:
         return scale
 
     def _effect(self, y: Floats, simplex: _Simplex) -> Floats:
-        """About |d margin / d neuron| of the first layer at a point."""
+        """About d margin / d neuron of the first layer at a point."""
         network, masks, hidden = self.network, list[Floats](), y
         for weight, bias in zip(network.weights[:-1], network.biases[:-1], strict=True):
             z = weight @ hidden + bias
@@ -275,7 +340,7 @@ class Simplices:
         slope = network.weights[-1][simplex.rival]
         for weight, mask in zip(network.weights[-2:0:-1], masks[:0:-1], strict=True):
             slope = (slope * mask) @ weight
-        return np.abs(slope)
+        return slope
 
     def _worst(self, x: Floats) -> tuple[Floats, int, float]:
         """The worst known scenario and rival at a point; attacks its room if none is bad: shift, rival, margin."""

@@ -13,8 +13,10 @@ from elbowroom.search.contract import Clock
 from elbowroom.search.network.candidates import NetworkSearch
 from elbowroom.search.network.engine import farthest
 from elbowroom.search.network.first_regions import FirstRegions
+from elbowroom.search.network.margins import MarginNetwork
 from elbowroom.search.network.nearest import nearest_answer
 from elbowroom.search.network.rising import Rising
+from elbowroom.search.network.simplex_bounds import Signs, bounds_above
 from elbowroom.search.network.simplices import Simplices, bound_at_once, fits
 from tests.support.hostile import attack
 from tests.support.referee import Referee
@@ -139,17 +141,55 @@ def test_a_valid_centre_satisfies_the_rows_of_a_waiting_simplex(seed: int) -> No
     simplices = Simplices(search, regions, 1.5 * distance)
     for _ in range(4):
         simplices.run(40)
-        waiting = [(bound, simplex) for bound, _, simplex, _ in simplices._heap] + simplices._todo
+        waiting = [(bound, simplex) for bound, _, simplex, _ in simplices._heap]
+        waiting += [(cut.bound, simplex) for cut in simplices._todo for simplex in cut.ways[-1]]
         assert any(
             bound <= distance * (1.0 + 1e-9) and _holds(simplices, one, found, distance) for bound, one in waiting
         )
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_bounds_on_simplices_are_above_margins_where_signs_are_decided(seed: int) -> None:
+    """Signs that were decided for one shift of the room, bounds for another one: every point with these signs is below."""
+    rng = np.random.default_rng(seed)
+    n, depth, seen = 4, 2 + seed % 2, 0
+    layers = network(rng, n, (7,) * depth, 2).layers
+    net = MarginNetwork(tuple(layer.weight for layer in layers), tuple(layer.bias for layer in layers))
+    V = np.vstack([np.zeros(n), 2.0 * np.eye(n)]) + rng.normal(size=n)
+    first, other = rng.normal(size=(2, n))
+    z = (V + first) @ net.weights[0].T + net.biases[0]
+    signs = Signs.none(n + 1)
+    for q in rng.choice(7, 3, replace=False):
+        on = bool(rng.random() < 0.5)
+        signs = signs.and_one(int(q), on, z[:, q] if on else -z[:, q])
+    theta = rng.dirichlet(np.ones(n + 1) * 0.5, 4000)
+    inside = theta[(theta @ signs.rows.T >= 0.0).all(axis=1)]
+    for shift in (first, other):
+        slopes = [rng.random((1, 7)) for _ in range(depth)]
+        F, _ = bounds_above(net, (V + shift)[None], slopes, np.zeros(1, dtype=np.int64), [signs])
+        plain, _ = bounds_above(net, (V + shift)[None], slopes, np.zeros(1, dtype=np.int64), [Signs.none(n + 1)])
+        seen += int((F != plain).any())
+        assert (inside @ F[0] >= net.margins(inside @ V + shift)[:, 0] - 1e-12).all()
+    assert seen  # they do change something
+
+
+def test_both_ways_to_divide_a_simplex_are_taken() -> None:
+    search = begun(4, 3, (8, 8), None)
+    regions = FirstRegions(search)
+    simplices = Simplices(search, regions, 2.0 * bound_at_once(search, regions, regions.penalty.length))
+    simplices.run(300)
+    waiting = [simplex for _, _, simplex, _ in simplices._heap]
+    assert any(simplex.signs.neuron.size for simplex in waiting)
+    assert any(simplex.signs.neuron.size < simplex.depth for simplex in waiting)
+    assert simplices._kept == sum(simplex.numbers for simplex in waiting)
+
+
 def _holds(simplices: Simplices, waiting: Any, x: Any, distance: float) -> bool:
     """Whether x is in a simplex, no farther than it is, with all rows satisfied."""
     V, far = simplices._table[waiting.vertices], simplices._distance[waiting.vertices]
+    rows = np.vstack([waiting.rows, waiting.signs.rows])
     fits_in = linprog(
-        far, A_ub=-waiting.rows if len(waiting.rows) else None, b_ub=np.zeros(len(waiting.rows)) if len(waiting.rows) else None,
+        far, A_ub=-rows if len(rows) else None, b_ub=np.zeros(len(rows)) if len(rows) else None,
         A_eq=np.vstack([V.T, np.ones(len(V))]), b_eq=np.append(x, 1.0),
     )  # fmt: skip
     return bool(fits_in.status == 0 and fits_in.fun <= distance * (1.0 + 1e-7))
