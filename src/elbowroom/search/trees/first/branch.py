@@ -28,18 +28,23 @@ from elbowroom.search.trees.first.narrow import choose, narrowed, set_shares, ti
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """Centres in the cells first .. last of each column, none of which costs less than ``key``; where it is divided next (a column and
-    the last cell of the left side; -1: nowhere), and its shares unless they took too much memory."""
+    """Centres in the places first .. last of each column, none of which costs less than ``key``; where it is divided next (a column and
+    the last place of the left side; -1: nowhere), and its shares and policies unless they took too much memory."""
 
     key: float
     first: Ints
     last: Ints
     column: int
-    cell: int
+    place: int
     mu: float
     lam: npt.NDArray[np.float32] | None
+    policy: npt.NDArray[np.int32] | None
     meeting: tuple[Ints, Ints] | None  # cells in which the leaves that all trees would pick meet
     work: int  # entries looked at
+
+    @property
+    def nbytes(self) -> int:
+        return sum(0 if each is None else each.nbytes for each in (self.lam, self.policy))
 
 
 class Branch:
@@ -59,8 +64,8 @@ class Branch:
     ) -> float:
         """Divide until no part is below the budget (the total cost of the best centre), so much work is done or the time is over;
         ``raised`` is told of every better bound. The bound, at most the budget."""
-        n = len(self._root.shares.cell_start) - 1
-        everything = np.zeros(n, np.int64), np.diff(self._root.shares.cell_start) - 1
+        n = len(self._root.shares.place_start) - 1
+        everything = np.zeros(n, np.int64), np.diff(self._root.shares.place_start) - 1
         bound = self._root.bound
         with alarm(self._root.ended, clock.deadline), ThreadPoolExecutor(self.threads) as threads:
             self._push(self._settled(self._root, everything, budget()))
@@ -106,7 +111,7 @@ class Branch:
             if part.column < 0:
                 self._closed.append(part)
                 continue
-            self._bytes += 0 if part.lam is None else part.lam.nbytes
+            self._bytes += part.nbytes
             self._made += 1
             heapq.heappush(self._parts, (part.key, self._made, part))
 
@@ -114,7 +119,7 @@ class Branch:
         lot, limit = list[Part](), min(budget, self._least_closed)
         while self._parts and len(lot) < LOT and self._parts[0][0] < limit:
             part = heapq.heappop(self._parts)[2]
-            self._bytes -= 0 if part.lam is None else part.lam.nbytes
+            self._bytes -= part.nbytes
             lot.append(part)
         return lot
 
@@ -124,15 +129,15 @@ class Branch:
         if whole is None:
             return []
         whole.mu = part.mu
-        if part.lam is not None:
-            set_shares(whole.shares, part.lam.astype(np.float64))
+        if part.lam is not None and part.policy is not None:
+            set_shares(whole.shares, part.lam.astype(np.float64), part.policy.astype(np.int64))
         found = []
         for right in (False, True):
             first, last = part.first.copy(), part.last.copy()
             if right:
-                first[part.column] = part.cell + 1
+                first[part.column] = part.place + 1
             else:
-                last[part.column] = part.cell
+                last[part.column] = part.place
             # no name for the side here: what windows leave of it takes its place in memory
             found += self._settled(self._of(whole, first, last, part.first, part.key), (first, last), budget)
         return found
@@ -177,12 +182,12 @@ class Branch:
 
     def _part(self, dual: Dual, first: Ints, last: Ints, work: int) -> Part:
         shares, found = dual.shares, np.zeros(2, np.int64)
-        widest = int((last - first).max(initial=0)) + 2
+        widest = int(np.diff(shares.cell_start).max(initial=0)) + 1
         chosen = np.zeros(len(shares.leaf_start) - 1, np.int64)
         low, high = np.zeros_like(first), np.zeros_like(last)
         smaller = choose(shares, dual.mu, chosen, np.zeros((3, widest)), found, low, high)
-        meeting = (first + low, first + high) if smaller <= 0 else None
-        column, cell = (int(found[0]), int(first[found[0]] + found[1])) if smaller >= 0 else (-1, -1)
-        keep = self._bytes + shares.lam.nbytes < PART_BYTES
-        lam = shares.lam.astype(np.float32) if keep and smaller >= 0 else None
-        return Part(dual.bound, first, last, column, cell, dual.mu, lam, meeting, work)
+        meeting = (first + low, first + high) if smaller <= 0 else None  # for single points cells are places
+        column, place = (int(found[0]), int(first[found[0]] + found[1])) if smaller >= 0 else (-1, -1)
+        keep = smaller >= 0 and self._bytes + shares.lam.nbytes + shares.policy.nbytes < PART_BYTES
+        lam, policy = (shares.lam.astype(np.float32), shares.policy.astype(np.int32)) if keep else (None, None)
+        return Part(dual.bound, first, last, column, place, dual.mu, lam, policy, meeting, work)

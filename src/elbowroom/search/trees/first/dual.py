@@ -6,7 +6,8 @@ import numpy as np
 
 from elbowroom.numerics import Ints
 from elbowroom.search.trees.first.limits import MOST_PACE, PACE
-from elbowroom.search.trees.first.split_kernels import Shares, ascend_all, best_mu, excess, value_of
+from elbowroom.search.trees.first.shares import Shares
+from elbowroom.search.trees.first.split_kernels import ascend_all, best_mu, excess, value_of
 
 ROUNDING = 1e-10  # relative to the size of all terms: many times what their sums can lose
 BUDGET = 1e-9  # relative: cells are cut off only beyond a cost that is this much larger
@@ -26,10 +27,10 @@ class Dual:
     def n_leaves(self) -> int:
         return len(self.shares.value)
 
-    def ascend(self) -> None:
-        """All columns once, and the best mu."""
+    def ascend(self, adapt: bool = True) -> None:
+        """All columns once, and the best mu; policies change only if they may ``adapt``."""
         hoped = self.mu * self._pace
-        ascend_all(self.shares, hoped, self.ended)
+        ascend_all(self.shares, hoped, int(adapt), self.ended)
         self.search_mu(hoped)
         # where shares for a larger price want a price that is larger still, the next step is longer
         self._pace = min(PACE * self._pace, MOST_PACE) if self.mu > hoped else max(1.0, self._pace / PACE)

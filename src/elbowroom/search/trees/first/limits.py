@@ -43,6 +43,9 @@ MU_STEPS = 8  # bisections of the price of the margin, per sweep
 PACE, MOST_PACE = 1.02, 1.05  # by how much the price of the margin runs ahead while it rises
 FEW_SWEEPS = 10  # between two looks at how much the bound has risen
 RISING = 0.003  # of the best cost: sweeps end once a few of them raise the bound by less
+PATIENT_SWEEPS = (
+    20  # in which the adversary stays where it stands: policies that adapt to shares of nothing lead astray
+)
 SPLIT_SHARE = 0.4  # of the time limit, as nominal work, at most for the sweeps before the first part
 BRANCH_SHARE = (
     0.01  # the same for parts; where many leaves are left, or rooms are single points, parts get all that is left

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from elbowroom.kernels.kernel import kernel
+from elbowroom.kernels.kernel import inner_kernel, kernel
 from elbowroom.numerics import Floats, Ints
-from elbowroom.search.trees.first.split_kernels import Shares, ascend_column, smallest_shares
+from elbowroom.search.trees.first.adversary import price_cells
+from elbowroom.search.trees.first.shares import Shares
+from elbowroom.search.trees.first.split_kernels import ascend_column, smallest_shares
 
 
 def narrowed(shares: Shares, first: Ints, last: Ints) -> tuple[Shares, float] | None:
-    """The shares of centres in the fine cells first .. last of each column, with the shares as they are; and what columns cost at least in
+    """The shares of centres in the places first .. last of each column, with the shares as they are; and what columns cost at least in
     which nothing is left to be decided. None if no centre is left."""
     n_slots, n_columns = len(shares.slot_tree), len(first)
+    places = shares.place_start[:-1] + first, shares.place_start[:-1] + last
+    first, last = shares.place_first[places[0]], shares.place_last[places[1]]  # fine cells
     alive, cut, cells, entries = np.ones(len(shares.value), np.int64), *(np.zeros(n_slots, np.int64) for _ in range(3))
     if not _count(shares, first, last, alive, cut, cells, entries):
         return None
@@ -24,11 +28,13 @@ def narrowed(shares: Shares, first: Ints, last: Ints) -> tuple[Shares, float] | 
     held = kept[shares.column_slot]
     column_start = np.searchsorted(column[held], np.arange(n_columns + 1)).astype(np.int64)
     cell_start = np.concatenate([[0], np.cumsum(last - first + 1)]).astype(np.int64)
-    chosen = np.repeat(shares.cell_start[:-1] + first - cell_start[:-1], last - first + 1) + np.arange(cell_start[-1])
-    cost = shares.cost[chosen]
+    place_start = np.concatenate([[0], np.cumsum(places[1] - places[0] + 1)]).astype(np.int64)
+    of = np.repeat(np.arange(n_columns), np.diff(place_start))
+    chosen = (places[0] - place_start[:-1])[of] + np.arange(place_start[-1])
+    cost, shift = shares.place_cost[chosen], first[of]
     had = np.diff(shares.column_start) > 0
     settled = np.flatnonzero(had & (np.diff(column_start) == 0))
-    rest = sum(float(cost[cell_start[f] : cell_start[f + 1]].min()) for f in settled)
+    rest = sum(float(cost[place_start[f] : place_start[f + 1]].min()) for f in settled)
     if not np.isfinite(rest):
         return None
     entry_start = np.concatenate([[0], np.cumsum(entries[kept])]).astype(np.int64)
@@ -42,8 +48,10 @@ def narrowed(shares: Shares, first: Ints, last: Ints) -> tuple[Shares, float] | 
         entry_low=np.zeros(size, np.int32), entry_high=np.zeros(size, np.int32), entry_share=np.zeros(size),
         floor=np.zeros(n_kept), tree_floor=np.zeros(len(shares.tree_floor)), slot_tree=shares.slot_tree[kept],
         column_start=column_start, column_slot=slot_of[shares.column_slot[held]].astype(np.int64), lam_start=lam_start,
-        lam=np.zeros(n_lam), coarse=np.zeros(n_lam, np.int32), cell_start=cell_start, cost=cost, total=np.zeros(len(cost)),
-        lost=np.zeros(len(cost), np.int64), level=shares.level[: widest + 1].copy(),
+        lam=np.zeros(n_lam), coarse=np.zeros(n_lam, np.int32), cell_start=cell_start,
+        cost=np.zeros(cell_start[-1]), place_start=place_start, place_cost=cost, place_first=shares.place_first[chosen] - shift,
+        place_last=shares.place_last[chosen] - shift, policy=shares.policy[chosen] - shift, far=shares.far,
+        queue=np.zeros(widest + 1, np.int64), total=np.zeros(cell_start[-1]), lost=np.zeros(cell_start[-1], np.int64), level=shares.level[: widest + 1].copy(),
         least=np.zeros((int(shares.level[widest]) + 1, widest)),
     )  # fmt: skip
     _fill(shares, first, last, alive, leaf_of, cut, cells, made)
@@ -109,17 +117,52 @@ def _fill(
                     made.entry_leaf[e_out] = leaf_of[shares.entry_leaf[e]]
                     made.entry_low[e_out], made.entry_high[e_out] = max(low, a) - a, min(high, b) - a
                     e_out += 1
+    for column in range(first.shape[0]):
+        price_cells(made, column)
     for s in range(made.floor.shape[0]):
         smallest_shares(made, s)
 
 
 @kernel
-def set_shares(shares: Shares, lam: Floats) -> None:
-    """Other shares, and everything that follows from them."""
+def set_shares(shares: Shares, lam: Floats, policy: Ints) -> None:
+    """Other shares and policies, and everything that follows from them."""
+    for p in range(policy.shape[0]):
+        shares.policy[p] = policy[p]
+    for column in range(shares.cell_start.shape[0] - 1):
+        price_cells(shares, column)
     for j in range(lam.shape[0]):
         shares.lam[j] = lam[j]
     for s in range(shares.floor.shape[0]):
         smallest_shares(shares, s)
+
+
+@inner_kernel
+def _between(shares: Shares, column: int, y: int) -> int:
+    """The last place on the left of the boundary after the fine cell ``y``: where the fewest places have their policy on the other side.
+    -1 if all places are on one side."""
+    begin, end = shares.place_start[column], shares.place_start[column + 1]
+    wrong = 0  # with all places on the right
+    for p in range(begin, end):
+        wrong += 1 if shares.policy[p] <= y else 0
+    found, least = -1, end - begin + 1
+    for p in range(begin, end - 1):
+        wrong += 1 if shares.policy[p] > y else -1
+        meets = shares.place_first[p] <= y and shares.place_last[p + 1] > y  # not only one side of the boundary
+        if meets and wrong < least:
+            found, least = p - begin, wrong
+    return found
+
+
+@inner_kernel
+def _widest(shares: Shares, found: Ints) -> int:
+    """The middle of the most places; -1 if no column has two."""
+    most = 1
+    for column in range(shares.cell_start.shape[0] - 1):
+        n = shares.place_start[column + 1] - shares.place_start[column]
+        if n > most and shares.column_start[column] < shares.column_start[column + 1]:
+            most = n
+            found[0], found[1] = column, (n - 2) // 2
+    return 0 if most > 1 else -1
 
 
 @kernel
@@ -127,7 +170,7 @@ def choose(
     shares: Shares, mu: float, chosen: Ints, sides: Floats, found: Ints, first: Ints, last: Ints
 ) -> int:  # fmt: skip
     """Where to divide: between the cells of a column where the picked leaves of most trees want to be on either side. ``found``: the
-    column, and the last cell of the left part. Returns how many of the smaller side there are (0: the picked leaves meet, in the cells
+    column, and the last place of the left part. Returns how many of the smaller side there are (0: the picked leaves meet, in the cells
     first .. last); -1 if nothing can be divided."""
     for t in range(shares.leaf_start.shape[0] - 1):
         best = np.inf
@@ -161,38 +204,50 @@ def choose(
                     sides[1, low] -= 1.0
                     break
         left = right = 0.0
-        for p in range(n - 1):
-            left += sides[0, p]
-            right += sides[1, p]
-            if sides[2, p] > 0.0:
+        for y in range(n - 1):
+            left += sides[0, y]
+            right += sides[1, y]
+            if sides[2, y] > 0.0:
                 smaller, both = min(left, right), left + right
                 if smaller > most or (smaller == most and both > more):
-                    most, more = int(smaller), both
-                    found[0], found[1] = column, p
+                    p = _between(shares, column, y)
+                    if p >= 0:
+                        most, more = int(smaller), both
+                        found[0], found[1] = column, p
+    if most < 0:
+        most = _widest(shares, found)
     return most
 
 
 @kernel
 def tighten(shares: Shares, mu: float, now: float, enough: float, first: Ints, last: Ints, ended: Ints) -> bool:
-    """Where centres of a cost below ``enough`` can be: the first and last cell of every column, by what the shares prove about each cell.
-    False if nowhere."""
+    """Where centres of a cost below ``enough`` can be: the first and last place of every column, by what the shares prove about each
+    place. False if nowhere."""
     for column in range(first.shape[0]):
         begin, end = shares.cell_start[column], shares.cell_start[column + 1]
-        first[column], last[column] = 0, end - begin - 1
+        start, stop = shares.place_start[column], shares.place_start[column + 1]
+        first[column], last[column] = 0, stop - start - 1
         if ended[0] != 0 or shares.column_start[column] == shares.column_start[column + 1]:
             continue
-        ascend_column(shares, column, mu)
+        ascend_column(shares, column, mu, 1)
         least, largest = np.inf, 0.0
-        for p in range(begin, end):
-            if shares.total[p] < np.inf:
-                least, largest = min(least, shares.total[p]), max(largest, abs(shares.total[p]))
+        for y in range(begin, end):
+            if shares.total[y] < np.inf:
+                least, largest = min(least, shares.total[y]), max(largest, abs(shares.total[y]))
         limit = enough + 1e-9 * largest - now + least
-        a, b = begin, end - 1
-        while a < end and not shares.total[a] < limit:
+        a, b = start, stop - 1
+        while a < stop and not _proven_cost(shares, begin, a) < limit:
             a += 1
-        while b >= begin and not shares.total[b] < limit:
+        while b >= start and not _proven_cost(shares, begin, b) < limit:
             b -= 1
         if a > b:
             return False
-        first[column], last[column] = a - begin, b - begin
+        first[column], last[column] = a - start, b - start
     return True
+
+
+@inner_kernel
+def _proven_cost(shares: Shares, begin: int, p: int) -> float:
+    """E of a place, after an ascent: as its policy's cell, for what it costs itself."""
+    y, c = begin + shares.policy[p], shares.place_cost[p]
+    return shares.total[y] + (c - shares.cost[y]) if c < np.inf else np.inf

@@ -1,15 +1,16 @@
 """A lower bound by splitting the cost among the trees: the dual of the linear program over leaves, by block ascent.
 
-An adversary who stands at v takes the point y(x) = clamp(v, low(x), high(x)) of the room around x. It lies right of a cut iff x >
-`below` of the cut (where v does), or x >= `above` of it (where v does not): so every split is a threshold on the centre, and the
-question becomes   min sum_f c_f(x_f)   s.t.   base + sum_t value of the leaf of tree t that x reaches >= need.   With any mu >= 0 and
-any shares of the cost,  sum_t lam_tf(x_f) <= c_f(x_f),  no good centre costs less than
+An adversary stands somewhere in the room of every centre: column by column in one of the fine cells, between two cuts, that the
+room meets. A good centre is good there, too. Let c_f(y) be what the cheapest centre costs from which it comes to cell y of column
+f (`adversary` says how it chooses; it begins at the point of the room nearest to one where a margin is small). The question becomes
+min sum_f c_f(y_f)   s.t.   base + sum_t value of the leaf of tree t that y reaches >= need.   With any mu >= 0 and any shares of the
+cost,  sum_t lam_tf(y_f) <= c_f(y_f),  no good centre costs less than
 
     mu (need - base) + sum_t min over leaves l of t [ -mu value_l + sum_f min over l's range of lam_tf ].
 
-lam_tf is constant between the thresholds of tree t: one number per threshold. One ascent is exact in all shares of a column
-(`split_kernels.ascend`). E(p) - min E + the bound then is a bound for centres in cell p of that column: what reaches the best cost is
-cut off, and the column keeps a window. Shares that exceed the cost by rounding are counted against the bound.
+lam_tf is constant between the cuts of tree t: one number per cut. One ascent is exact in all shares of a column
+(`split_kernels.ascend`). E(y) - min E + the bound then is a bound for centres from which the adversary comes to y: places of the
+centre that reach the best cost are cut off, and the column keeps a window. Shares that exceed the cost by rounding are counted against the bound.
 """
 
 from __future__ import annotations
@@ -27,32 +28,49 @@ from elbowroom.numerics import Bools, Floats, Ints, next_down, next_up
 from elbowroom.problem import RecourseProblem
 from elbowroom.problem.shapes import is_round
 from elbowroom.search.contract import Clock
+from elbowroom.search.trees.first.adversary import monotone, price_all_cells
 from elbowroom.search.trees.first.asked import Asked
 from elbowroom.search.trees.first.collapse import Collapsed
 from elbowroom.search.trees.first.dual import BUDGET, ROUNDING, Dual
 from elbowroom.search.trees.first.forest import Forest
-from elbowroom.search.trees.first.limits import FEW_SWEEPS, RISING, STAND_STEPS
+from elbowroom.search.trees.first.limits import FEW_SWEEPS, PATIENT_SWEEPS, RISING, STAND_STEPS
 from elbowroom.search.trees.first.narrow import tighten
-from elbowroom.search.trees.first.split_kernels import Paths, Shares, list_leaves
+from elbowroom.search.trees.first.shares import Shares
+from elbowroom.search.trees.first.split_kernels import Paths, list_leaves
 
 _VALUES = 7  # per column, of the room
+_FAR = 64.0  # times the budget: cells in which the adversary never stands
 
 
 @dataclass(frozen=True, eq=False)
 class _Thresholds:
-    """Every split as a threshold: the centre goes left iff x <= theta. ``cost``: of centres beyond it, seen from home."""
+    """Every split as a boundary: up to ``low`` a centre's room lies left of it, beyond ``high`` right of it, and in between the
+    adversary chooses. ``low_cost``, ``high_cost``: of centres beyond, seen from home. ``level``: in which order they follow each other."""
 
-    theta: Floats  # (nodes,) -inf: always right; inf: always left
-    cost: Floats
+    level: Floats
+    low: Floats  # (nodes,) -inf: never left alone
+    high: Floats  # (nodes,) inf: never right alone
+    low_cost: Floats
+    high_cost: Floats
 
 
 def _thresholds(forest: Forest, asked: Asked, nodes: Ints, stand: Floats, away: Floats) -> _Thresholds:
+    """In columns without room, of groups and of splits by category, the adversary has nothing to choose: it stands at ``stand``
+    where it can."""
     of = forest.feature[nodes]
-    right = stand[of] > forest.cut[nodes]
-    below, above = asked.below[nodes], asked.above[nodes]
-    theta = np.where(right, below, np.where(np.isfinite(above), next_down(above), above))
-    cost = np.where(right, asked.below_cost[nodes], asked.above_cost[nodes])
-    return _Thresholds(theta, np.where(np.isnan(away[of]), cost, away[of]))
+    cut, below, above = forest.cut[nodes], asked.below[nodes], asked.above[nodes]
+    above = np.where(np.isfinite(above), next_down(above), above)
+    free = np.isnan(away) & (asked.width > 0.0) & monotone(of, cut, below, above, away.size)
+    right, free = stand[of] > cut, free[of]
+    low, high = np.where(free | right, below, above), np.where(free | ~right, above, below)
+    costs = [
+        np.where(np.isnan(away[of]), cost, away[of])
+        for cost in (
+            np.where(free | right, asked.below_cost[nodes], asked.above_cost[nodes]),
+            np.where(free | ~right, asked.above_cost[nodes], asked.below_cost[nodes]),
+        )
+    ]
+    return _Thresholds(np.where(free, cut, low), low, high, costs[0], costs[1])
 
 
 def _away(asked: Asked, n_columns: int, n_features: int) -> Floats:
@@ -79,16 +97,18 @@ class Split(Dual):
     def __init__(
         self, forest: Forest, asked: Asked, small: Collapsed, margins: TreeMargins, rival: int, stand: Floats, budget: float
     ) -> None:  # fmt: skip
-        model, self.budget, ended = small.model, budget, np.zeros(1, np.int64)
+        model, self.budget, self._sweeps, ended = small.model, budget, 0, np.zeros(1, np.int64)
         kept = margins.hopeful or margins
         self._asked, self._forest = asked, forest
         inner = np.flatnonzero(model.feature >= 0)
         nodes = small.node[inner]
         limits = _thresholds(forest, asked, nodes, stand, _away(asked, forest.n_columns, model.info.n_features))
         column = forest.feature[nodes].astype(np.int64)
-        fixed = ~np.isfinite(limits.theta)
+        fixed = (limits.low == np.inf) | (limits.high == -np.inf)
+        fixed |= (limits.low == limits.high) & ~np.isfinite(limits.low)
         tree = np.searchsorted(model.roots, inner, "right") - 1
         paths = self._slots(model.feature, model.left, model.right, model.roots, inner, tree, column, limits, fixed)
+        places = self._places(stand, _FAR * budget)
         leaf, leaf_start, entry_start, entries = self._leaves(paths)
         value = kept.value[small.leaf[leaf], rival]
         n_slots, n_cells = self._slot_column.size, int(self._cell_start[-1])
@@ -117,7 +137,14 @@ class Split(Dual):
             lam=np.zeros(int(self._lam_start[-1])),
             coarse=self._coarse,
             cell_start=self._cell_start,
-            cost=self._costs(),
+            cost=np.zeros(n_cells),
+            place_start=places[0],
+            place_cost=places[1],
+            place_first=places[2],
+            place_last=places[3],
+            policy=places[4],
+            far=np.array([_FAR * budget]),
+            queue=np.zeros(widest + 1, np.int64),
             total=np.zeros(n_cells),
             lost=np.zeros(n_cells, np.int64),
             level=level,
@@ -125,6 +152,7 @@ class Split(Dual):
         )
         missing = float(kept.slack[rival] - kept.base[rival])
         sizes = abs(missing) + float(np.abs(value).max(initial=0.0)) * model.n_trees
+        price_all_cells(shares)
         super().__init__(shares, self._at_home(), missing - ROUNDING * sizes, sizes, ended)
         self.work = leaf.size + 2 * entries[0].size + int(np.diff(leaf_start)[self._slot_tree].sum())  # of one sweep
 
@@ -136,16 +164,26 @@ class Split(Dual):
         """Fine cells of every column, coarse ones of every (tree, column), and where each node divides them."""
         n_columns, open_ = self._forest.n_columns, np.flatnonzero(~fixed)
         self._theta, self._theta_cost, rank = [], [], np.zeros(inner.size, np.int64)
+        self._level, self._ends = list[Floats](), list[tuple[Ints, Ints]]()
         for f in range(n_columns):
             mine = open_[column[open_] == f]
-            theta, place = np.unique(limits.theta[mine], return_inverse=True)
+            level, place = np.unique(limits.level[mine], return_inverse=True)
+            ends = np.concatenate([limits.low[mine], limits.high[mine]])
+            there = np.isfinite(ends)
+            theta, of = np.unique(ends[there], return_inverse=True)
             cost = np.full(theta.size, np.inf)
-            np.minimum.at(cost, place, limits.cost[mine])
+            np.minimum.at(cost, of, np.concatenate([limits.low_cost[mine], limits.high_cost[mine]])[there])
             rank[mine] = place
+            # the first place that meets the right side of a boundary, and the first that does not meet the left one
+            meets, leaves = np.zeros(level.size, np.int64), np.full(level.size, theta.size + 1, np.int64)
+            np.maximum.at(meets, place, np.searchsorted(theta, limits.low[mine]) + (limits.low[mine] > -np.inf))
+            np.minimum.at(leaves, place, np.searchsorted(theta, limits.high[mine]) + (limits.high[mine] > -np.inf))
             self._theta.append(theta)
             self._theta_cost.append(cost)
-        self._cell_start = np.cumsum([0, *(theta.size + 1 for theta in self._theta)], dtype=np.int64)
-        widest = int(max((theta.size for theta in self._theta), default=0)) + 1
+            self._level.append(level)
+            self._ends.append((meets, leaves))
+        self._cell_start = np.cumsum([0, *(level.size + 1 for level in self._level)], dtype=np.int64)
+        widest = int(max((level.size for level in self._level), default=0)) + 1
         key = (tree * n_columns + column)[open_]
         pair, own = np.unique(key * widest + rank[open_], return_inverse=True)
         slots, start = np.unique(pair // widest, return_index=True)
@@ -160,7 +198,7 @@ class Split(Dual):
         self._coarse[~first] = pair % widest + 1
         slot_start = np.searchsorted(self._slot_tree, np.arange(roots.size + 1)).astype(np.int64)
         own_of, slot_of = np.zeros(feature.size, np.int64), np.zeros(feature.size, np.int64)
-        own_of[inner[fixed]] = np.where(limits.theta[fixed] > 0.0, -2, -1)
+        own_of[inner[fixed]] = np.where(limits.low[fixed] == np.inf, -2, -1)
         own_of[inner[open_]] = own - start[of_node]
         slot_of[inner[open_]] = of_node - slot_start[tree[open_]]
         return Paths(
@@ -184,15 +222,25 @@ class Split(Dual):
                 entries = np.zeros(size, np.int32), np.zeros(size, np.int32), np.zeros(size, np.int32)
         return leaf, leaf_start, start, entries
 
-    def _costs(self) -> Floats:
-        """What a centre in each fine cell costs at least in its column; centres do not get cheaper away from home."""
-        cost = np.zeros(int(self._cell_start[-1]))
+    def _places(self, stand: Floats, far: float) -> tuple[Ints, Floats, Ints, Ints, Ints]:
+        """Where those of each column begin; what a centre in each costs at least in its column (centres do not get cheaper away from
+        home); the cells that its room meets; and the one of them that is nearest to where the adversary would stand."""
+        start = np.cumsum([0, *(theta.size + 1 for theta in self._theta)], dtype=np.int64)
+        cost = np.zeros(int(start[-1]))
+        first, last, policy = (np.zeros(int(start[-1]), np.int64) for _ in range(3))
         for f, (theta, beyond) in enumerate(zip(self._theta, self._theta_cost, strict=True)):
-            mine = cost[self._cell_start[f] : self._cell_start[f + 1]]
+            mine = slice(int(start[f]), int(start[f + 1]))
             home = int(np.searchsorted(theta, self._asked.home[f]))
-            mine[home] = self._asked.home_cost[f]
-            mine[:home], mine[home + 1 :] = beyond[:home], beyond[home:]
-        return cost
+            cost[mine][home] = self._asked.home_cost[f]
+            cost[mine][:home], cost[mine][home + 1 :] = beyond[:home], beyond[home:]
+            meets, leaves = self._ends[f]
+            at = np.arange(theta.size + 1)
+            first[mine], last[mine] = np.searchsorted(leaves, at, "right"), np.searchsorted(meets, at, "right")
+            chosen = int(np.searchsorted(self._level[f], stand[f]))
+            policy[mine] = np.clip(chosen, first[mine], last[mine])
+            if (first[mine] < last[mine]).any():  # another policy never lowers what a cell costs
+                cost[mine] = np.minimum(cost[mine], far)
+        return start, cost, first, last, policy
 
     def _at_home(self) -> float:
         """The cost of blocks that no threshold is about, and of what does not move."""
@@ -202,7 +250,7 @@ class Split(Dual):
             if asked.is_group[b]:
                 begin = int(asked.choice_start[b])
                 rest += float(asked.choice_cost[begin : begin + asked.choices[b]].min())
-            elif not self._theta[f].size:
+            elif not self._level[f].size:
                 rest += float(asked.home_cost[f])
         return rest
 
@@ -210,7 +258,8 @@ class Split(Dual):
     def sweep(self, clock: Clock) -> None:
         """All columns once, and the best mu."""
         if not clock.expired:
-            self.ascend()
+            self.ascend(self._sweeps >= PATIENT_SWEEPS)
+            self._sweeps += 1
 
     def run(self, work: float, clock: Clock, raised: Callable[[float], None] = lambda _: None) -> None:
         """Sweeps until so much work is done, the bound hardly rises any more, or the time is over; ``raised`` is told of every bound."""
@@ -227,8 +276,10 @@ class Split(Dual):
             done += self.work
             sweeps += 1
             if sweeps % FEW_SWEEPS == 0:
-                if self.bound - before < RISING * self.budget:
+                calm = self.bound - before < RISING * self.budget
+                if calm and self._sweeps >= PATIENT_SWEEPS + FEW_SWEEPS:
                     break
+                self._sweeps = max(self._sweeps, PATIENT_SWEEPS if calm else 0)
                 before = self.bound
 
     def windows(self, clock: Clock) -> tuple[Floats, Floats] | None:
@@ -244,7 +295,7 @@ class Split(Dual):
         return self.limits_of(first, last)
 
     def limits_of(self, first: Ints, last: Ints) -> tuple[Floats, Floats]:
-        """The smallest and largest centre in the cells first .. last of every column."""
+        """The smallest and largest centre in the places first .. last of every column."""
         low, high = np.full(first.size, -np.inf), np.full(first.size, np.inf)
         for f, theta in enumerate(self._theta):
             if first[f] > 0:

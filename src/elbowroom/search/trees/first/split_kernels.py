@@ -10,7 +10,9 @@ from elbowroom.kernels.bundle import Bundle
 from elbowroom.kernels.kernel import inner_kernel, kernel
 from elbowroom.kernels.tools import Shorts
 from elbowroom.numerics import Floats, Ints
+from elbowroom.search.trees.first.adversary import adapt_policy
 from elbowroom.search.trees.first.limits import MU_STEPS
+from elbowroom.search.trees.first.shares import Shares
 
 OUT_OF_REACH = 1e30  # a share of the cost where no centre may be
 _FAR = 1e29  # sums with such a share in them
@@ -93,36 +95,6 @@ def list_leaves(
     leaf_start[paths.roots.shape[0]] = n_leaves
 
 
-@dataclass(frozen=True, eq=False)
-class Shares(Bundle):
-    """The split and everything that it is made of. Column c has the fine cells cell_start[c] : cell_start[c + 1]; slot s, of one
-    tree and one column, has its own coarser cells lam_start[s] : lam_start[s + 1], which begin at the fine cells ``coarse``."""
-
-    value: Floats  # (leaves,)
-    leaf_start: Ints  # (trees + 1,)
-    priced: Floats  # (leaves,) sum of the shares that a leaf's ranges cost at least, beyond those of the whole tree
-    stamp: Shorts  # (leaves,)
-    entry_start: Ints  # (slots + 1,)
-    entry_leaf: Shorts
-    entry_low: Shorts
-    entry_high: Shorts
-    entry_share: Floats  # the smallest share in the range, beyond the smallest one of the slot
-    floor: Floats  # (slots,) the smallest share anywhere: what leaves cost that the slot does not limit
-    tree_floor: Floats  # (trees,)
-    slot_tree: Ints  # (slots,)
-    column_start: Ints  # (columns + 1,) into column_slot
-    column_slot: Ints
-    lam_start: Ints  # (slots + 1,)
-    lam: Floats
-    coarse: Shorts
-    cell_start: Ints  # (columns + 1,)
-    cost: Floats  # (fine cells,) inf: no centre may be there
-    total: Floats  # (fine cells,) E
-    lost: Ints  # (fine cells,) trees of which no leaf is left there
-    level: Shorts  # (widest column + 1,) rounded down logarithms
-    least: Floats  # (levels, widest column) smallest E of 2^level cells
-
-
 @inner_kernel
 def smallest_shares(shares: Shares, s: int) -> None:
     """The floor and the entries of a slot anew."""
@@ -182,9 +154,10 @@ def _list_least(shares: Shares, begin: int, end: int) -> None:
 
 
 @inner_kernel
-def ascend_column(shares: Shares, column: int, mu: float) -> None:
+def ascend_column(shares: Shares, column: int, mu: float, adapt: int) -> None:
     """The best shares of one column for all its trees at once. M_t(j): what tree t costs at least with the column in its cell j, but
-    for its share. E(p) = cost(p) + sum over trees of M_t; every tree gets -M_t(j) + min over j of E / trees."""
+    for its share. E(p) = cost(p) + sum over trees of M_t, with the cost that the best policy leaves; every tree gets
+    -M_t(j) + min over j of E / trees."""
     begin, end = shares.cell_start[column], shares.cell_start[column + 1]
     _clear(shares, begin, end)
     first, last = shares.column_start[column], shares.column_start[column + 1]
@@ -208,6 +181,8 @@ def ascend_column(shares: Shares, column: int, mu: float) -> None:
             shares.lam[j] = min(shares.lam[j], rest)
         _add_steps(shares, s, begin)
     _add_up(shares, begin, end)
+    if adapt != 0:
+        adapt_policy(shares, column)
     for p in range(begin, end):
         shares.total[p] = shares.total[p] + shares.cost[p] if shares.lost[p] == 0 else np.inf
     _list_least(shares, begin, end)
@@ -225,13 +200,13 @@ def ascend_column(shares: Shares, column: int, mu: float) -> None:
 
 
 @kernel
-def ascend_all(shares: Shares, mu: float, ended: Ints) -> None:
+def ascend_all(shares: Shares, mu: float, adapt: int, ended: Ints) -> None:
     """All columns once, and what leaves and trees cost anew: sums that are only ever changed drift."""
     for column in range(shares.cell_start.shape[0] - 1):
         if ended[0] != 0:  # the shares prove something at any time
             break
         if shares.column_start[column] < shares.column_start[column + 1]:
-            ascend_column(shares, column, mu)
+            ascend_column(shares, column, mu, adapt)
     _sum_up(shares)
 
 
