@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,14 +22,17 @@ from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LinearRegression
 
 pytest.importorskip("fastapi", reason="pip install 'elbowroom[web]'")
+import httpx
 from fastapi.testclient import TestClient
 
 from elbowroom import Explainer, Region
 from elbowroom.present.questions import read_table
 from elbowroom.present.web.app import create_app
+from elbowroom.present.web.asked import Explain
 from elbowroom.present.web.pool import Pool
 from elbowroom.present.web.setup import Setup
 from tests.support.hostile import attack
+from tests.support.json_schema import Validator
 
 TOKEN = "a-token-for-tests"
 HOST = "127.0.0.1:8765"
@@ -191,7 +197,7 @@ def test_the_gate(client: TestClient) -> None:
     typed = {"Content-Type": "application/json"}
     assert client.post("/explain", content=large, headers=typed).status_code == 413
     chunks = client.post("/explain", content=iter([large[:600_000], large[600_000:]]), headers=typed)
-    assert chunks.status_code == 413
+    assert chunks.status_code == 413 and chunks.json() == {"error": "at most 1,000,000 bytes per question"}
     page = client.get("/")
     assert page.headers["x-content-type-options"] == "nosniff" and page.headers["cache-control"] == "no-store"
     assert TOKEN not in page.text
@@ -203,10 +209,132 @@ def test_the_interface_describes_itself(client: TestClient) -> None:
     assert client.get("/docs").status_code == 404  # it would come from elsewhere
 
 
+def test_every_answer_is_as_described(client: TestClient, explainer: Any, rejected: int) -> None:
+    """Each path of the description is asked; what it says, and its refusals, have the form that stands there."""
+    document = client.get("/openapi.json").json()
+    validator, asked = Validator(document), set()
+
+    def told(method: str, path: str, expected: int, body: Any = None, **names: Any) -> Any:
+        filled = path.format(**names)
+        answer = client.request(method, filled, **({} if body is None else {"json": body}))
+        assert answer.status_code == expected, (filled, answer.text)
+        described = document["paths"][path][method.lower()]["responses"][str(expected)]["content"]
+        kind = answer.headers["content-type"].partition(";")[0]
+        content = answer.json() if kind == "application/json" else answer.text
+        assert validator.fits(content, described[kind]["schema"]), (filled, content)
+        asked.add((method.lower(), path))
+        return content
+
+    center = {name: float(value) for name, value in explainer[1].iloc[rejected].items()}
+    assert len(told("GET", "/space", 200)["columns"]) == 3
+    told("GET", "/rows/{number}", 200, number=0)
+    told("GET", "/rows/{number}", 400, number=400)
+    told("GET", "/rows/{number}", 422, number="x")
+    first = told("POST", "/explain", 200, {"row": rejected, "radius": 0.02, "widen": True})
+    names = list(center)
+    none = told("POST", "/explain", 200, {"row": rejected, "immutable": names})
+    told("POST", "/explain", 400, {"row": rejected, "radius": -1.0})
+    told("POST", "/explain", 422, {"row": True})
+    taken = told("POST", "/explain", 202, {"row": rejected, "wait": False})
+    certified = told("POST", "/certify", 200, {"answer": first["answer"]})
+    broad = told("POST", "/certify", 200, {"center": center, "radius": 3.0})
+    assert certified["certified"] and broad["counterexample"]
+    told("POST", "/certify", 400, {})
+    radius = told("POST", "/radius", 200, {"row": rejected})
+    front = told("POST", "/frontier", 200, {"row": rejected, "radii": [0.0, 0.02, 5.0]})
+    assert "event: end" in told("GET", "/jobs/{key}/events", 200, key=taken["id"])
+    told("POST", "/jobs/{key}/stop", 200, {}, key=first["id"])
+    for job in (first, none, certified, radius, front):
+        assert told("GET", "/jobs/{key}", 200, key=job["id"]) == job
+    assert len(told("GET", "/jobs", 200)) >= 6
+    for part in ("page", "answer.json", "answer.html", "table.csv"):
+        told("GET", f"/jobs/{{key}}/{part}", 200, key=first["id"])
+        told("GET", f"/jobs/{{key}}/{part}", 409, key=radius["id"])
+        told("GET", f"/jobs/{{key}}/{part}", 404, key="nope")
+    assert asked == {(method, path) for path, entry in document["paths"].items() for method in entry}
+    assert "APIKeyHeader" in document["components"]["securitySchemes"]
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "words"),
+    [
+        ("explain", '{"row": 1, "radius": NaN}', "radius: Input should be a finite number (given: nan)"),
+        ("explain", '{"row": 1, "time_limit": Infinity}', "time_limit: Input should be a finite number"),
+        ("explain", '{"row": 1, "case": "\\ud800"}', "case: Input should be a valid string"),
+        ("explain", '{"row": 1, "\\ud800": 1}', "unicode"),
+        ("explain", '{"row": true}', "row: Input should be a valid integer (given: True)"),
+        ("explain", '{"row": 1, "colour": 2}', "colour: Extra inputs are not permitted"),
+        ("explain", '{"row": 1, "bounds": {"age": [1]}}', "bounds.age.1: Field required"),
+        ("explain", '{"row": 1, "immutable": ["\\ud800"]}', "no such column"),
+        ("explain", '{"row": {"salary": "\\ud800"}}', "missing columns"),
+        ("explain", '{"row": 1', "this is no JSON"),
+        ("explain", "[]", "the body: "),
+        ("explain", "null", "the body: "),
+        ("explain", "", "the body: "),
+        ("explain", b'{"row": "\xff"}', "UTF-8"),
+        ("explain", '{"row": ' + "9" * 5000 + "}", "digits"),
+        ("explain", '{"row": ' + "[" * 100_000 + "]" * 100_000 + "}", "nesting"),
+        ("certify", '{"answer": {"a": NaN}}', "NaN"),
+        ("certify", '{"answer": ' + '{"a":' * 800 + "1" + "}" * 800 + "}", "nested"),
+        ("frontier", '{"row": 1, "radii": []}', "radii: List should have at least 1 item"),
+        ("explain", '{"row": 1, "target": "nope"}', "target 'nope' is not a class"),
+        ("explain", '{"row": 1, "probability": 0.7}', "probability needs target"),
+        ("explain", '{"row": 1, "at_least": 1}', "at_least 1: "),
+        ("explain", '{"row": 1, "increasing": ["age"], "decreasing": ["age"]}', "'age' may only rise"),
+    ],
+    ids=lambda value: str(value)[:40],
+)
+def test_what_makes_no_sense_is_refused_with_the_cure(
+    client: TestClient, path: str, body: str | bytes, words: str
+) -> None:
+    told = client.post(f"/{path}", content=body, headers={"Content-Type": "application/json"})
+    assert told.status_code in (400, 422) and words in told.json()["error"], told.text
+    assert "--" not in told.json()["error"], "options of the command line mean nothing here"
+    assert client.get("/jobs").status_code == 200, "and the list of questions can still be read"
+
+
+def test_a_direction_of_the_server_holds(setup: Setup, rejected: int) -> None:
+    with client_of(Pool(replace(setup, increasing=("age",)), size=1), None) as client:
+        told = client.post("/explain", json={"row": rejected, "decreasing": ["age"]})
+        assert told.status_code == 400 and "'age' may only rise here" in told.json()["error"]
+        assert client.post("/explain", json={"row": rejected, "increasing": ["age"]}).status_code == 200
+
+
+def test_when_the_server_ends_nobody_waits_for_ever(hard: tuple[TestClient, Pool]) -> None:
+    pool = Pool(hard[1].setup, size=1)
+    pool.start()
+    asked = Explain(row=0, shape="ball", radius=0.1, time_limit=500.0)
+    jobs = [pool.submit(asked) for _ in range(3)]
+    while not jobs[0].steps:
+        time.sleep(0.05)
+    pool.close()
+    assert [(job.state, job.error) for job in jobs] == [("failed", "the server ended before this was answered")] * 3
+
+
+def test_ctrl_c_ends_a_server_that_is_asked(hard: tuple[TestClient, Pool]) -> None:
+    """Also while a browser listens to a search of 200 seconds: uvicorn alone would wait for the connection."""
+    setup = hard[1].setup
+    words = ["serve", setup.model, "--reference", setup.reference, "--trust-pickle", "--port", "0"]
+    with subprocess.Popen(
+        [sys.executable, "-m", "elbowroom", *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as server:
+        assert server.stdout is not None
+        base, token = server.stdout.readline().split()[1].split("?token=")
+        with httpx.Client(base_url=base, headers={"X-Elbowroom-Token": token}, timeout=120) as client:
+            ask = {"row": 0, "shape": "ball", "radius": 0.1, "time_limit": 200, "wait": False}
+            job = client.post("explain", json=ask).json()["id"]
+            with client.stream("GET", f"jobs/{job}/events") as stream:
+                lines = stream.iter_lines()
+                assert next(lines) == "event: step"
+                server.send_signal(signal.SIGINT)
+                assert "the server ended" in list(lines)[-2]
+        assert server.wait(timeout=120) == 130
+
+
 # ---- limits and trouble --------------------------------------------------------------------------------------------------
 def test_limits_are_said(client: TestClient, setup: Setup, rejected: int) -> None:
     told = client.post("/explain", json={"row": rejected, "time_limit": 1000})
-    assert told.status_code == 400 and "at most 60 s" in told.json()["detail"]
+    assert told.status_code == 400 and "at most 60 s" in told.json()["error"]
     pool = Pool(setup, size=1, waiting=2)  # never started: everything waits
     client = TestClient(create_app(pool, frozenset({HOST}), None), base_url=f"http://{HOST}")
     states = [client.post("/explain", json={"row": 0, "wait": False}).status_code for _ in range(4)]
@@ -280,7 +408,7 @@ def test_what_cannot_be_read_is_said(tmp_path: Path) -> None:
     model, table = files(tmp_path)
     with client_of(Pool(Setup(model, table), size=1), None) as client:  # a pickle that nobody trusts
         told = client.get("/space")
-    assert told.status_code == 500 and "--trust-pickle" in told.json()["detail"]
+    assert told.status_code == 500 and "--trust-pickle" in told.json()["error"]
 
 
 def test_regressors(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
@@ -31,7 +31,6 @@ from elbowroom.result.question_json import label_out
 from elbowroom.result.status import NEAR_TIE
 from elbowroom.visible import listed, named
 
-SAY_VALUES = "use --value-at-least, --value-at-most or both"
 NORM_OF_ROOM = {shape.value: shape.distance.value for shape in Shape}
 
 
@@ -229,29 +228,33 @@ def parse_target(
     probability: float | None,
     at_least: float | None = None,
     at_most: float | None = None,
+    say: Callable[[str], str] = lambda option: option,
 ) -> Target | None:
-    """The class whose name reads like the given text, or values of a regressor."""
+    """The class whose name reads like the given text, or values of a regressor. ``say`` names an option as whoever asks
+    knows it."""
+    least, most = say("--value-at-least"), say("--value-at-most")
     if info.is_regressor:
+        values = f"use {least}, {most} or both"
         for option, given in (("--target", text), ("--probability", probability)):
             if given is not None:
-                raise InputError(f"{option} {given}: {info.source} is a regressor; {SAY_VALUES}")
+                raise InputError(f"{say(option)} {given}: {info.source} is a regressor; {values}")
         if at_least is None and at_most is None:
-            raise InputError(f"{info.source} is a regressor, which has no other class to ask for; {SAY_VALUES}")
+            raise InputError(f"{info.source} is a regressor, which has no other class to ask for; {values}")
         return Target(at_least=at_least, at_most=at_most)
-    for option, end in (("--value-at-least", at_least), ("--value-at-most", at_most)):
+    for option, end in ((least, at_least), (most, at_most)):
         if end is not None:
             raise InputError(
-                f"{option} {end:g}: {info.source} is a classifier; use --target for a class, with --probability if it should "
-                "be likely"
+                f"{option} {end:g}: {info.source} is a classifier; use {say('--target')} for a class, with "
+                f"{say('--probability')} if it should be likely"
             )
     if text is None:
         if probability is not None:
-            raise InputError(f"--probability needs --target; the classes are {listed(info.classes)}")
+            raise InputError(f"{say('--probability')} needs {say('--target')}; the classes are {listed(info.classes)}")
         return None
     found = [label for label in info.classes if str(label) == text]
     if len(found) != 1:
         trouble = "is not a class of the model" if not found else "could be more than one class"
-        raise InputError(f"--target {text!r} {trouble}; the classes are {listed(info.classes)}")
+        raise InputError(f"{say('--target')} {text!r} {trouble}; the classes are {listed(info.classes)}")
     return Target(found[0], probability)
 
 

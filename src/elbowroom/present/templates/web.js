@@ -21,7 +21,7 @@
   async function ask(path, question) {
     const options = question === undefined ? { headers } : { method: "POST", headers: { ...headers, "Content-Type": "application/json" }, body: JSON.stringify(question) };
     const response = await fetch(path, options), told = await response.json();
-    if (!response.ok) throw new Error(told.error || (typeof told.detail === "string" ? told.detail : (told.detail || []).map((d) => `${(d.loc || []).slice(1).join(" ")}: ${d.msg}`).join("; ")) || response.statusText);
+    if (!response.ok) throw new Error(told.error || response.statusText);
     return told;
   }
   function say(text, bad) {
@@ -44,7 +44,7 @@
       : make("input", { id: `value-${i}`, inputmode: "decimal", autocomplete: "off" });
     const may = make("div", { class: "may" }, make("label", {}, make("input", { type: "checkbox", id: `freeze-${i}`, checked: column.immutable, disabled: column.immutable }), " freeze"));
     if (!column.categories && column.kind !== "yes or no") {
-      const way = make("select", { id: `way-${i}`, "aria-label": `${column.name}: which way` }, ...[["", "both ways"], ["increasing", "only rises"], ["decreasing", "only falls"]].map(([v, t]) => make("option", { value: v, selected: v === column.direction }, t)));
+      const way = make("select", { id: `way-${i}`, "aria-label": `${column.name}: which way` }, ...[["", "both ways"], ["increasing", "only rises"], ["decreasing", "only falls"]].filter(([v]) => column.direction === "any" || v === column.direction).map(([v, t]) => make("option", { value: v, selected: v === column.direction }, t)));
       may.append(way, make("label", {}, "from ", make("input", { id: `low-${i}`, inputmode: "decimal", placeholder: column.lower ?? "open" })), make("label", {}, "to ", make("input", { id: `high-${i}`, inputmode: "decimal", placeholder: column.upper ?? "open" })));
     }
     return make("div", { class: "column" }, make("label", { for: `value-${i}` }, make("span", { class: "name" }, column.name + (column.unit ? ` (${column.unit})` : ""))), value, may);

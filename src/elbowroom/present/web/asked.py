@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, StrictInt
 
 Value = float | bool | str | None
 Limits = tuple[float | None, float | None]
@@ -18,7 +18,7 @@ class _Strict(BaseModel):
 class AboutRow(_Strict):
     """Which row, and what may change in it."""
 
-    row: int | dict[str, Value] = Field(
+    row: StrictInt | dict[str, Value] = Field(
         description="The number of a row of the reference table, or a value for every column (null: missing)."
     )
     immutable: list[str] = Field([], description="Columns that may not change, besides those of the server.")

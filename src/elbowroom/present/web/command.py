@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from importlib.util import find_spec
 from pathlib import Path
+from types import FrameType
 from typing import Annotated, Any
 
 import typer
@@ -79,12 +80,23 @@ def serve(
     from elbowroom.present.web.door import Door
     from elbowroom.present.web.page import first_page
 
+    pools: list[Any] = []
+
     def load() -> Any:
         from elbowroom.present.web.app import create_app  # takes longer than all that came before
         from elbowroom.present.web.pool import Pool
 
-        return create_app(Pool(setup, processes, waiting), hosts, token, most_seconds)
+        pools.append(Pool(setup, processes, waiting))
+        return create_app(pools[0], hosts, token, most_seconds)
+
+    class Server(uvicorn.Server):
+        """One that ends at once: open questions are given up, so that no connection is waited for."""
+
+        def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+            for pool in pools:
+                pool.give_up()
+            super().handle_exit(sig, frame)
 
     first_page()
     config.app = Door(load, hosts, token)
-    uvicorn.Server(config).run(sockets=[listening])
+    Server(config).run(sockets=[listening])

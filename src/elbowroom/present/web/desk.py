@@ -166,11 +166,19 @@ class Desk:
         if (asked.answer is None) == (asked.center is None):
             raise InputError("certify: give either an answer, as /explain gives it, or a center with a radius")
         if asked.answer is not None:
-            region = Region.from_json(json.dumps(asked.answer))
+            try:
+                text = json.dumps(asked.answer)
+            except RecursionError:
+                raise InputError("answer: nested too deeply; give a region as /explain gives it") from None
+            region = Region.from_json(text)
             verdict = self._search(lambda: self.explainer.certify(region, time_limit=asked.time_limit))
         else:
             room, center = _room(asked.shape, asked.radius), self._row(asked.center)
-            target = parse_target(self.explainer.model.info, asked.target, None) if asked.target is not None else None
+            target = (
+                None
+                if asked.target is None
+                else parse_target(self.explainer.model.info, asked.target, None, say=_field)
+            )
             verdict = self._search(lambda: self.explainer.certify(center, room, target, time_limit=asked.time_limit))
         point = plain_values(self.explainer.space, verdict.point) if isinstance(verdict, Counterexample) else None
         if isinstance(verdict, Certificate):
@@ -203,9 +211,8 @@ class Desk:
         return pd.DataFrame([given], dtype=object)
 
     def _target(self, asked: Explain | Frontier) -> Any:
-        return parse_target(
-            self.explainer.model.info, asked.target, asked.probability, asked.at_least, asked.at_most
-        )  # fmt: skip
+        info = self.explainer.model.info
+        return parse_target(info, asked.target, asked.probability, asked.at_least, asked.at_most, say=_field)
 
     def _able(self, asked: AboutRow) -> Explainer:
         """The explainer with what this question says about single columns."""
@@ -217,8 +224,13 @@ class Desk:
         return self._spaces[key]
 
 
+def _field(option: str) -> str:
+    """An option of the command line as a field of a question: --value-at-least is at_least."""
+    return option.removeprefix("--").removeprefix("value-").replace("-", "_")
+
+
 def _declared(space: Space, asked: AboutRow) -> Space:
-    """The space with further columns frozen or one-way, and narrower bounds."""
+    """The space with further columns frozen or one-way, and other bounds."""
     features = list(space.features)
     raw = {column.name: column for column in space.raw}
     for name in (*asked.immutable, *asked.increasing, *asked.decreasing, *asked.bounds):
@@ -231,6 +243,9 @@ def _declared(space: Space, asked: AboutRow) -> Space:
         (n, Direction.DECREASING) for n in asked.decreasing
     ]:
         f = _number_of(space, name)
+        if features[f].direction not in (Direction.ANY, way):
+            only = "rise" if features[f].direction is Direction.INCREASING else "fall"
+            raise InputError(f"column {name!r} may only {only} here; to hold it where it is, name it in immutable")
         features[f] = replace(features[f], direction=way)
     for name, (low, high) in asked.bounds.items():
         f = _number_of(space, name)

@@ -34,6 +34,7 @@ class Gate:
 
     def __init__(self, app: App, hosts: frozenset[str], token: str | None, most_bytes: int = MOST_BYTES) -> None:
         self._app, self._hosts, self._token, self._most = app, hosts, token, most_bytes
+        self._too_large = f"at most {most_bytes:,} bytes per question"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -56,10 +57,12 @@ class Gate:
             return part
 
         async def safely(part: MutableMapping[str, Any]) -> None:
+            if late:  # the application was handed a part of the body: what it says of that is not the reason
+                if part["type"] == "http.response.start":
+                    await _say(send, 413, self._too_large)
+                return
             if part["type"] == "http.response.start":
                 part["headers"] = [*part.get("headers", []), *SAFE]
-                if late:
-                    part["status"] = 413
             await send(part)
 
         await self._app(scope, counted, safely)
@@ -83,7 +86,7 @@ class Gate:
                 return 415, "send JSON with Content-Type: application/json"
             size = headers.get("content-length", "")
             if size and (not size.isdecimal() or int(size) > self._most):
-                return 413, f"at most {self._most:,} bytes per question"
+                return 413, self._too_large
         return None
 
     def _knows(self, scope: Scope, headers: dict[str, str]) -> bool:

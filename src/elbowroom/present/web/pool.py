@@ -27,6 +27,9 @@ from elbowroom.present.web.setup import Setup
 GRACE: Final = 30.0  # seconds beyond its limit that a question may take before its process is ended
 MOST_KEPT: Final = 200  # ended questions whose answers are kept
 LOOK: Final = 0.05  # seconds between two looks at a process
+ENDED: Final = "the server ended before this was answered"
+LATE: Final = "the search did not end in time and was ended"
+DIED: Final = "the process at work ended (out of memory?)"
 GONE: Final = "the process ended while it read the model"
 AGAIN: Final = 0.5  # seconds after which a stop is asked for once more: it may have come before the search began
 
@@ -71,14 +74,19 @@ class Pool:
         for thread in self._threads:
             thread.start()
 
+    def give_up(self) -> None:
+        """No question is worked on any longer: whoever waits for one is told so. Safe in a handler of signals."""
+        self._closing = True
+
     def close(self) -> None:
         """End all processes; questions that wait are given up."""
-        self._closing = True
+        self.give_up()
         for _ in self._threads:
             with contextlib.suppress(queue.Full):
                 self._line.put_nowait(None)
         for thread in self._threads:
             thread.join(timeout=5.0)
+        self._drain()
 
     def submit(self, asked: Question | int) -> Job:
         job = Job(asked)
@@ -111,13 +119,21 @@ class Pool:
             if pipe is None:
                 process, pipe = self._hire()
             if pipe is None or process is None:
-                job.error, job.state = self.trouble or GONE, "refused"
+                job.error, job.state = ENDED if self._closing else self.trouble or GONE, "refused"
                 continue
             if not self._run(job, process, pipe):
                 self._end(process)
                 process = pipe = None
+        self._drain()
         if process is not None:
             self._end(process)
+
+    def _drain(self) -> None:
+        """Nobody comes for these any longer."""
+        with contextlib.suppress(queue.Empty):
+            while True:
+                if (job := self._line.get_nowait()) is not None:
+                    job.error, job.state = ENDED, "failed"
 
     def _hire(self) -> tuple[BaseProcess | None, Connection | None]:
         """A new process that has read the model; none if it could not."""
@@ -154,6 +170,13 @@ class Pool:
         signalled = 0.0
         try:
             pipe.send(job.asked)
+        except RecursionError:  # nothing was sent
+            job.error, job.state = "the question is nested too deeply; give an answer as /explain gives it", "refused"
+            return True
+        except OSError:
+            job.error, job.state = DIED, "failed"
+            return False
+        try:
             while time.monotonic() < deadline and not self._closing:
                 if job.stop_asked.is_set() and process.pid is not None and time.monotonic() - signalled > AGAIN:
                     signalled = time.monotonic()
@@ -174,9 +197,7 @@ class Pool:
         except (EOFError, OSError):
             pass
         late = time.monotonic() >= deadline
-        job.error = (
-            "the search did not end in time and was ended" if late else "the process at work ended (out of memory?)"
-        )
+        job.error = ENDED if self._closing else LATE if late else DIED
         job.state = "failed"
         return False
 
