@@ -74,9 +74,9 @@ class Part:
         first, last = self.box.decided.get(name, (-BIGGEST, BIGGEST))
         return max(low - slack, first), min(high + slack, last)
 
-    def least(self, slopes: Sequence[float], k: int, lines: Any = None) -> float:
+    def least(self, slopes: Sequence[float], k: int) -> float:
         """At most slopes . relu(z_(k-1)), or slopes . x for k = 0, for every input of the part."""
-        over_inputs, constant = self.below(slopes, k, lines)
+        over_inputs, constant = self.below(slopes, k)
         return constant + self._least_input(over_inputs)
 
     def below(self, slopes: Sequence[float], k: int, lines: Any = None) -> tuple[list[float], float]:
@@ -134,19 +134,14 @@ class Part:
         middle = math.fsum(parts) - 4 * EPS * above(parts, [1.0] * len(parts)) - TINY
         return max(best, middle - reach * (1.0 + 8 * EPS) - TINY)
 
-    def bound(self, margin: Margin, sign: int, lines: Any = None) -> tuple[list[float], Fraction]:
-        """Slopes a and a constant b: sign times the margin is at least a . x + b, even less all that the original may stray."""
-        last, reach, signs = self.layers[-1], self.reach[-1], margin.signs.items()
-        row = [math.fsum(sign * s * last.weight[k][i] for k, s in signs) for i in range(len(reach))]
-        lost = EPS * above(row, reach) + math.fsum(self.errors[k] for k in margin.signs) * MORE
-        slopes, constant = self.below(row, len(self.layers) - 1, lines)
-        bias = sign * (sum((s * Fraction(last.bias[k]) for k, s in signs), -margin.goal)) - margin.doubt
-        return slopes, bias + Fraction(constant) - Fraction(lost)
-
     def worst(self, margin: Margin, lines: Any = None) -> Fraction:
         """At most the smallest margin of the part, less all that the original may stray."""
-        slopes, constant = self.bound(margin, 1, lines)
-        return constant + Fraction(self._least_input(slopes))
+        last, reach, signs = self.layers[-1], self.reach[-1], margin.signs.items()
+        row = [math.fsum(s * last.weight[k][i] for k, s in signs) for i in range(len(reach))]
+        lost = EPS * above(row, reach) + math.fsum(self.errors[k] for k in margin.signs) * MORE
+        slopes, constant = self.below(row, len(self.layers) - 1, lines)
+        exact = sum((s * Fraction(last.bias[k]) for k, s in signs), -margin.goal) - margin.doubt
+        return exact + Fraction(constant) + Fraction(self._least_input(slopes)) - Fraction(lost)
 
 
 def relaxed(slope: float, low: float, high: float) -> float:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy.optimize import minimize
 
 from elbowroom.certify.box_program import NOBODY, BoxProgram, quiet_solver
 from elbowroom.certify.inputs import InputSet
@@ -27,6 +28,7 @@ from elbowroom.search.contract import Clock
 from elbowroom_checker.model import Affine
 from elbowroom_checker.network import Part
 from elbowroom_checker.question import Box, Margin, Question
+from elbowroom_checker.reading import Refused
 
 _ROUNDS, _LITTLE, _SHARE = (
     8,
@@ -34,6 +36,7 @@ _ROUNDS, _LITTLE, _SHARE = (
     0.1,
 )  # of cuts; what each has to gain; boxes are halved in the middle near their ends
 _NARROWEST = 1e-9  # inputs are not split below this share of the region
+_CLIMBED, _CLIMBS, _FAR = 8, 2, 1e6  # multipliers that are climbed together, how often; where a climb starts again
 _STUCK = "the checker's arithmetic does not settle a part of the region that no split divides"
 
 
@@ -97,14 +100,15 @@ class NetworkSteps:
             {i: float(m[0, i]) for i in self._free(k, part) if math.isfinite(m[0, i])}
             for k, m in enumerate(bound.multipliers)
         ]
-        if part.worst(self._margin, multipliers) > 0:
+        if self._proves(part, multipliers):
             return _leaf(multipliers), []
         split = self._judge.where_to_split(node, bound, point)
         if split is None:
             raise NotWritten(_STUCK)
         place, where = split
-        if isinstance(where, float):
-            return self._split(piece, place, where)
+        if isinstance(where, float):  # no neuron is left to split
+            climbed = self._climbed(part, multipliers)
+            return (_leaf(climbed), []) if self._proves(part, climbed) else self._split(piece, place, where)
         return self._split(piece, self._first[place] + where, 0.0)
 
     @property
@@ -145,7 +149,7 @@ class NetworkSteps:
                 lines: dict[int, Any] = {int(i): float(v[i] * found.theta[i]) for i in P}
                 lines |= {int(i): float(m) for i, m in zip(held, kept, strict=True)}
                 lines |= {int(i): plane.tolist() for i, plane in zip(N, planes, strict=True)}
-                if part.worst(self._margin, [lines]) > 0:
+                if self._proves(part, [lines]):
                     return _leaf([lines]), []
             gained, best = value - best, value
             if gained < _LITTLE * abs(value) or value + left * gained < 0.0 or not program.cut():
@@ -155,6 +159,39 @@ class NetworkSteps:
         in_x[:, columns] = slopes / width
         column, where = self._where_in_box(program, inputs)
         return self._split(_Piece(piece.box, neurons, in_x), column, where)
+
+    def _climbed(self, part: Part, multipliers: list[dict[int, Any]]) -> list[dict[int, Any]]:
+        """The best multipliers, those of all layers at once: without open neurons there is no gap but theirs, and a ball's bound
+        does not follow halves of boxes."""
+        names = [(k, i) for k, layer in enumerate(multipliers) for i in layer]
+        if not 0 < len(names) <= _CLIMBED:
+            return multipliers
+
+        def of(values: Floats) -> list[dict[int, Any]]:
+            layers: list[dict[int, Any]] = [{} for _ in multipliers]
+            for (k, i), value in zip(names, values.tolist(), strict=True):
+                layers[k][i] = value
+            return layers
+
+        def missed(values: Floats) -> float:
+            try:
+                return -float(part.worst(self._margin, of(values)))
+            except Refused:
+                return math.inf
+
+        start = np.array([multipliers[k][i] for k, i in names])
+        start = start if np.abs(start).max() < _FAR else np.zeros(start.size)
+        for _ in range(_CLIMBS):
+            start = minimize(missed, start, method="Nelder-Mead", options={"maxfev": 60 * start.size}).x
+        return of(start)
+
+    def _proves(self, part: Part, multipliers: list[dict[int, Any]]) -> bool:
+        """Whether the checker confirms a leaf. A climb that overshot may hand over multipliers too large for its arithmetic: then
+        the part is split like any other."""
+        try:
+            return part.worst(self._margin, multipliers) > 0
+        except Refused:
+            return False
 
     def _where_in_box(self, program: BoxProgram, inputs: InputSet) -> tuple[int, float]:
         """The neuron that errs most at the last point, or an input far from its ends that moves open neurons."""

@@ -183,6 +183,22 @@ def test_one_hidden_layer_over_a_box_is_split_at_its_neurons(seed: int) -> None:
     assert check(proof.text.encode(), model_bytes(model)).valid
 
 
+@pytest.mark.parametrize(("seed", "room"), [(25, Ball(0.2)), (27, Ball(0.5))])
+def test_multipliers_of_all_layers_are_climbed_together(seed: int, room: Ball) -> None:
+    """Every neuron is on one side, and the bound of a ball does not follow halves of its box: without the climb, splits of
+    inputs would not end."""
+    rng = np.random.default_rng(seed)
+    model, row = network(rng, 20, (6, 6, 6), 2), rng.normal(size=20)
+    target = 1 - int(model.info.labels_of(model.scores(row[None]))[0])
+    problem = RecourseProblem.ask(model, Space([Feature(name) for name in model.info.names]), row, room, target, "l1")
+    run = solve(problem, seconds=5.0)
+    assert run.referee.certificate is not None
+    proof = Prover(model).prove(problem, run.referee.certificate.body, 0.0, 30.0)
+    assert proof.document is not None, proof.missing
+    assert len(proof.document["validity"][0]) < 100
+    assert check(proof.text.encode(), model_bytes(model)).valid
+
+
 def all_good(model: ReluNetwork, body: Body, wanted: int) -> bool:
     return bool((model.info.labels_of(model.scores(hostile_points(body))) == wanted).all())
 
