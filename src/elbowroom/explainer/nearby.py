@@ -109,7 +109,10 @@ def _trees(given: Nearby, model: Model) -> Model:
     adds = np.array(
         [leaves.value[leaves.offsets[k] : leaves.offsets[k + 1]].any(axis=0) for k in range(leaves.n_trees)]
     )
-    trees = adds.sum(axis=0) + (~adds.any(axis=1)).sum()  # that add to each score; a tree of zeros may belong to any
+    # The trees that add to each score: one each in boosting, where a tree of zeros may belong to any; all of them in forests,
+    # also those that never met a class.
+    votes = model.divisor != 1.0 or bool((adds.sum(axis=1) > 1).any())
+    trees = np.full(adds.shape[1], len(adds)) if votes else adds.sum(axis=0) + (~adds.any(axis=1)).sum()
     spread = tuple(float(n) * given.leaves / model.divisor * (1.0 + 8.0 * EPS) for n in trees)
     words = f"holds for all leaf values within {given.leaves:g} of the model's"
     source = f"{model.info.source} and all leaf values within {given.leaves:g}"

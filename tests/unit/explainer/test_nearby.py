@@ -262,3 +262,21 @@ def test_values_of_a_regressor() -> None:
     for corner in product((-0.1, 0.1), repeat=3):
         said = moved(model, np.array(corner), np.zeros(())).predict(points)
         assert (said >= 0.0).all() and (said <= 4.0).all()
+
+
+def test_trees_of_a_forest_that_never_met_a_class_may_give_it_a_probability() -> None:
+    rows = np.arange(40.0)[:, None]
+    said = np.repeat([0, 1, 2], [20, 18, 2])
+    forest = RandomForestClassifier(5, max_depth=2, random_state=4).fit(rows, said)
+    assert any((tree.tree_.value[:, 0, 2] == 0).all() for tree in forest.estimators_)
+    place = np.array([[39.0]])
+    shares = forest.predict_proba(place)[0]
+    wanted, lead = int(shares.argmax()), float(np.diff(np.sort(shares))[-1])
+    eps = lead / 1.9  # more than half of it: the worst member says something else
+    worst = copy.deepcopy(forest)
+    for tree in worst.estimators_:
+        tree.tree_.value[...] += eps
+        tree.tree_.value[:, :, wanted] -= 2.0 * eps
+    assert worst.predict(place)[0] != wanted == forest.predict(place)[0]
+    assert not Explainer(Nearby(forest, leaves=eps)).certify(place[0], Box(0.0), wanted)
+    assert Explainer(Nearby(forest, leaves=lead / 2.1)).certify(place[0], Box(0.0), wanted)
