@@ -61,7 +61,7 @@ def ask(family: str, shape: str, method: str, rule: Rule) -> Region | NoRegion:
     rng = np.random.default_rng(1)
     rows = rng.uniform(-1, 1, (200, 3))
     row = rows[model.info.labels_of(model.scores(rows)) == 0][0]
-    return Explainer(model, SPACE).explain(row, ROOMS[shape], 1, rules=[rule], method=method, time_limit=5.0)
+    return Explainer(model, SPACE).explain(row, ROOMS[shape], 1, rules=[rule], method=method, time_limit=30.0)
 
 
 @pytest.mark.parametrize(("family", "shape", "method"), ENGINES)
