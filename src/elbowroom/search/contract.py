@@ -131,6 +131,8 @@ def refusal(
         return f"{who} does not take prices that depend on the way or the length of a move: {names}; leave them out"
     if problem.metric.slant is not None and not takes.slant:
         what = "causes" if problem.space.causes is not None else "a covariance"
+        if on is not On.ALL:
+            return f"{who} does not take {what} together with rooms with on={on.value!r}; use on='all'"
         return f"{who} does not take {what}; use method='auto' or method='adversarial'"
     beyond = problem.conditions.beyond(takes) if problem.ruled else None
     if beyond is None:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from elbowroom import Box, Causal, Covariance, Explainer, Feature, Region, Space
+from elbowroom import Box, Causal, Covariance, Explainer, Feature, InputError, Region, Space
 from elbowroom.problem import Distance, RecourseProblem
 from elbowroom.search.straight import straightened
 from tests.support.hostile import attack
@@ -82,3 +82,13 @@ def test_trees_have_a_region_and_a_bound_at_once() -> None:
     assert isinstance(answer, Region)
     assert 0.0 < answer.lower_bound <= answer.distance
     attack(model.predict, answer.body, 1)
+
+
+def test_room_on_some_columns_is_named_as_what_does_not_go_together() -> None:
+    """The way out must not be the method that was asked already."""
+    rng = np.random.default_rng(1)
+    for covariance, what in ((True, "a covariance"), (False, "causes")):
+        problem = _question(rng, Distance.L2, covariance)
+        explainer = Explainer(problem.model, problem.space)
+        with pytest.raises(InputError, match=f"{what} together with rooms with on='kept'; use on='all'"):
+            explainer.explain(problem.factual, Box(0.1, on="kept"), distance="l2")
