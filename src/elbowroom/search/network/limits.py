@@ -78,7 +78,9 @@ MOVED = 1e-9  # a block that moves less counts as unchanged
 BOTH_USED = 1e-12  # two moves that exclude each other are both used beyond this
 NARROWEST_PART = 1e-9  # of the cutoff: narrower parts are not halved
 FEW_ROUNDINGS = 1e-12  # relative: what bounds are widened by, against their own rounding
-OUTSIDE = 1e-9  # relative: how far beyond the farthest corner of the bounds the cutoff lies
+OUTSIDE = (
+    TOLERANCES.continuous_gap
+)  # relative: how far beyond the farthest corner the cutoff lies: trees leave out half a gap
 
 # Programs
 FEW_STEPS, MANY_STEPS = 25, 2**31 - 1  # of the simplex method: in trials, and otherwise

@@ -8,15 +8,18 @@ from typing import Any
 import numpy as np
 import pytest
 
+from elbowroom.models import Affine, Decision, Link, ModelInfo, ReluNetwork
 from elbowroom.numerics import TOLERANCES
 from elbowroom.problem import Box, Feature, RecourseProblem, Space
 from elbowroom.result import Certificate, Undecided
 from elbowroom.search.contract import Clock
 from elbowroom.search.network.candidates import NetworkSearch
 from elbowroom.search.network.convex_concave import improve
-from elbowroom.search.network.engine import _closes_at_once
+from elbowroom.search.network.engine import _close, _closes_at_once, farthest
+from elbowroom.search.network.first_regions import FirstRegions
 from elbowroom.search.network.limits import EASY, LEAST_SAFETY
 from elbowroom.search.network.part import Part
+from elbowroom.search.network.rising import Rising
 from elbowroom.search.network.shallow import ShallowTree
 from tests.support.hostile import attack
 from tests.support.referee import Referee
@@ -143,3 +146,24 @@ def test_a_centre_on_the_boundary_is_polished_nearby(seed: int) -> None:
     assert found.center is not None
     assert found.lower_bound >= problem.measure(found.center) * (1.0 - TOLERANCES.continuous_gap)
     attack(lambda X: model.info.labels_of(model.scores(X)), problem.body(found.center), wanted)
+
+
+@pytest.mark.parametrize("hidden", [1, 2])
+def test_the_outermost_shell_is_looked_at(hidden: int) -> None:
+    """Trees and simplices leave out the last half of a gap below their cutoff: one that hardly reaches the farthest corner proves
+    nothing about the centres there, of which one is good."""
+    upper = 0.05 * (1.0 - 1e-5)
+    layers = [Affine.exact(np.ones((1, 1)), np.zeros(1)) for _ in range(hidden)]
+    layers.append(Affine.exact(np.ones((1, 1)), np.array([-upper * (1.0 - 2e-5)])))
+    model = ReluNetwork(ModelInfo(("x",), (0, 1), Decision.POSITIVE, Link.NONE, "made from arrays"), tuple(layers))
+    space = Space((Feature("x", lower=0.0, upper=upper),))
+    problem = RecourseProblem.ask(model, space, np.zeros(1), Box(0.0))
+    search = NetworkSearch.begin(problem, Referee(problem), Clock(30.0), 0)
+    assert isinstance(Referee(problem)(np.array([upper])), Certificate)
+    if hidden == 1:
+        _close(search, ShallowTree(search))
+    else:
+        rising = Rising(search, FirstRegions(search), farthest(search.moves))
+        rising.cutoff = 0.05
+        rising.go_on(100)
+    assert search.lower_bound <= upper
