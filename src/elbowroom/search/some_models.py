@@ -157,6 +157,7 @@ class _Search:
         """The bound of a node, the closest centre on which all of its models agree (for no model, the row itself), and
         whether that, or that there is none, was found in its share of the time."""
         if not chosen:
+            self.referee(self.problem.factual)  # without a hull that is asked for beside it, the row may be an answer
             return bound, self.problem.factual, True
         problem, engine = self.engine.about(self.problem, chosen)
         referee = NodeReferee(self.referee, self.referee.about(problem))

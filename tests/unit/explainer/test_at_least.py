@@ -214,6 +214,12 @@ def test_whole_numbers_against_every_point(family: str, first: int, count: int) 
         assert some_of(seed, (family,)) != "open"
 
 
+@pytest.mark.parametrize("seed", [50101, 50129, 50177])
+def test_rows_that_only_a_hull_refuses(seed: int) -> None:
+    """One model says what is wanted of the row as it is; the row lies outside the hull that is asked for."""
+    assert some_of(seed, ("linear",)) == "region"
+
+
 def test_a_hard_set_of_models_does_not_keep_the_others_from_answering() -> None:
     """The first model's engine uses up all the time that it gets and finds nothing; the second one is asked all the same."""
     models = [_between(0.0, 2.0), _between(1.0, 3.0)]
