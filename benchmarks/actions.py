@@ -12,6 +12,7 @@ from typing import Any
 
 from tests.support.causal_truth import causes, covariance
 from tests.support.group_truth import actions, group
+from tests.support.meeting_truth import meeting
 from tests.support.slant_truth import priced, slanted
 
 from benchmarks.exact import Parts, run_parts
@@ -27,6 +28,10 @@ GROUPS: Parts = {
     "group, linear": (300, FIRST, lambda seed: group(seed, "linear")),
     "group, trees": (300, FIRST, lambda seed: group(seed, "trees")),
     "fewest actions": (100, FIRST, actions),
+    "common region, linear": (300, FIRST, lambda seed: meeting(seed, "linear")),
+    "common region, trees": (300, FIRST, lambda seed: meeting(seed, "trees")),
+    "common region, slanted trees": (100, FIRST, lambda seed: meeting(seed, "oblique")),
+    "common region, networks": (50, FIRST, lambda seed: meeting(seed, "network")),
 }
 
 
@@ -36,5 +41,5 @@ def run_causes(rows: int | None = None, only: Sequence[str] = ()) -> dict[str, A
 
 
 def run_groups(rows: int | None = None, only: Sequence[str] = ()) -> dict[str, Any]:
-    """The same for common moves."""
+    """The same for common moves and common regions."""
     return run_parts(GROUPS, rows, only)

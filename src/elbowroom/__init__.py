@@ -48,6 +48,7 @@ _HOME = {
     "sign_file": "elbowroom.signature",
     "verify_file": "elbowroom.signature",
     "NoRegion": "elbowroom.result",
+    "CommonRegion": "elbowroom.result.common",
     "GroupAnswer": "elbowroom.result.group",
     "GroupActions": "elbowroom.result.group",
     "Status": "elbowroom.result",
@@ -155,6 +156,7 @@ if TYPE_CHECKING:
         WhyNot,
         Widening,
     )
+    from elbowroom.result.common import CommonRegion
     from elbowroom.result.group import GroupActions, GroupAnswer
     from elbowroom.signature import sign_file, verify_file
 
@@ -173,6 +175,7 @@ __all__ = [
     "Breakpoint",
     "Causal",
     "Certificate",
+    "CommonRegion",
     "Counterexample",
     "Covariance",
     "Diamond",

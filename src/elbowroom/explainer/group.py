@@ -10,13 +10,15 @@ import numpy as np
 import pandas as pd
 
 from elbowroom.errors import InputError
+from elbowroom.explainer.common import common_region, meeting_of
 from elbowroom.explainer.crowd import Crowd
 from elbowroom.explainer.nearby import refuse_nearby
 from elbowroom.models import LinearModel, TreeEnsemble
 from elbowroom.problem import Box, Distance, RecourseProblem, Room
 from elbowroom.problem.on import On
-from elbowroom.problem.parsing import number, seconds_of
+from elbowroom.problem.parsing import check_seed, number, seconds_of
 from elbowroom.problem.shapes import is_round
+from elbowroom.result.common import CommonRegion
 from elbowroom.result.group import GroupActions, GroupAnswer
 from elbowroom.search.contract import Clock, Ending
 from elbowroom.search.group.members import Members
@@ -64,6 +66,37 @@ class Grouping:
         size = len(members.problems)
         least = min(size, max(1, math.ceil(part * size - 1e-9)))
         return self._closest_move(members, least, Clock(seconds_of(time_limit)), seed)
+
+    def common_region(  # type: ignore[misc]
+        self: Explainer,
+        rows: pd.DataFrame | object,
+        room: Room = Box(0.05),  # noqa: B008
+        target: object = None,
+        *,
+        time_limit: float = 60.0,
+        seed: int = 0,
+    ) -> CommonRegion:
+        """The region with the wanted class that is closest to all rows on average (l1): one place where all of them can go,
+        whatever their columns hold now. Every family and room; limits, immutable and one-way columns of every row are kept to.
+
+        Args:
+            rows: A table, or a list of rows.
+            room: The room around the centre.
+            target: The wanted class; None: the other class than that of the first row, of two.
+            time_limit: Seconds; when they are over, the answer is the best certified region so far.
+            seed: Fixes every random choice.
+
+        Returns:
+            The region with its certificate, the distance of each row, and a proven lower bound on their mean.
+
+        Examples:
+            >>> explainer.common_region(X[~model.predict(X)].head(3), room=Box({"salary": 100}))
+            <CommonRegion OPTIMAL for 3 rows, mean distance 0.216667>
+        """
+        clock = Clock(seconds_of(time_limit))
+        check_seed(seed)
+        meeting = meeting_of(self._questions(rows, room, target, "l1"))
+        return common_region(self, meeting, room, clock, seed)
 
     def actions(  # type: ignore[misc]
         self: Explainer,
@@ -134,23 +167,31 @@ class Grouping:
         least = len([i for i in clique if i not in unserved])
         return GroupActions(tuple(answered(c) for c in groups), tuple(groups), unserved, max(least, int(bool(groups))))
 
-    def _members(self: Explainer, rows: object, room: Room, target: object, distance: Distance | str) -> Members:  # type: ignore[misc]
-        """The questions of all rows, or why they have no common answer."""
+    def _questions(  # type: ignore[misc]
+        self: Explainer, rows: object, room: Room, target: object, distance: Distance | str
+    ) -> list[RecourseProblem]:
+        """One question for each row; without a target about the class that the first one lacks."""
         if isinstance(rows, pd.DataFrame):
             given: list[object] = [rows.iloc[i] for i in range(len(rows))]
         else:
             given = list(np.atleast_2d(rows)) if isinstance(rows, np.ndarray) else list(rows)  # type: ignore[call-overload]
         if not given:
             raise InputError("a group needs at least one row")
-        refuse_nearby(self.model, "explain_group")
-        if not isinstance(self.model, LinearModel | TreeEnsemble):
-            raise InputError(
-                f"common moves are known for linear models and trees, not for {self.model.info.source}; explain the rows one by one"
-            )
         problems: list[RecourseProblem] = []
         for row in given:
             wanted = target if target is not None or not problems else problems[0].target
             problems.append(self._ask(row, room, wanted, distance, ()))
+        return problems
+
+    def _members(self: Explainer, rows: object, room: Room, target: object, distance: Distance | str) -> Members:  # type: ignore[misc]
+        """The questions of all rows, or why they have no common answer."""
+        refuse_nearby(self.model, "explain_group")
+        if not isinstance(self.model, LinearModel | TreeEnsemble):
+            raise InputError(
+                f"common moves are known for linear models and trees, not for {self.model.info.source}; explain the rows one by "
+                "one, or ask for a common_region"
+            )
+        problems = self._questions(rows, room, target, distance)
         first = problems[0]
         walls = first.walls
         if is_round(walls.shape) or walls.on is not On.ALL or walls.free_groups:

@@ -33,6 +33,7 @@ def shown() -> dict[str, object]:
         "WhyNot": explainer.explain(X.iloc[0], room=Box(50.0)).why_not(),
         "GroupAnswer": explainer.explain_group(X.iloc[:3], room=Box(0.01)),
         "GroupActions": explainer.actions(X.iloc[:3], within=3.0, room=Box(0.01)),
+        "CommonRegion": explainer.common_region(X.iloc[:3], room=Box(0.01)),
         "Counterexample": explainer.certify(X.iloc[0], Box(50.0)),
         "Undecided": Undecided("out <b> of time"),
         "RadiusResult": explainer.radius(X.iloc[0]),
@@ -41,7 +42,7 @@ def shown() -> dict[str, object]:
 
 
 KINDS = ("Region", "Frontier", "Widening", "Menu", "BatchResult", "Audit", "Space", "Explainer", "Certificate", "NoRegion",
-         "WhyNot", "GroupAnswer", "GroupActions", "Counterexample", "Undecided", "RadiusResult", "KeptProbability")  # fmt: skip
+         "WhyNot", "GroupAnswer", "GroupActions", "CommonRegion", "Counterexample", "Undecided", "RadiusResult", "KeptProbability")  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", KINDS)
