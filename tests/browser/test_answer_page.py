@@ -97,6 +97,16 @@ def test_nothing_is_cut_and_the_answer_comes_first(shown: Any, width: int, menu:
         assert sentence["y"] + sentence["height"] <= 844, "the answer is seen without scrolling"
 
 
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_overview_of_a_batch_fits_and_names_its_figures(shown: Any, width: int, steps: Any) -> None:
+    batch = steps[0].explain_many(pd.DataFrame({"x": [0.5, 1.0, 5.0], "z": [1.75, 0.25, 5.0]}), target="approved")
+    for html in (batch.to_html(), batch.audit(["a", "b", "b"]).to_html()):
+        page = shown(html, width)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        unnamed = page.locator("main table.dense td:not([data-label]), #rows + nav + .wide td.number:not([data-label])")
+        assert unnamed.count() == 0
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_marks_stand_out(shown: Any, scheme: str) -> None:
     page = shown(make_region().to_html(), color_scheme=scheme)

@@ -102,8 +102,13 @@ def test_from_row_to_export(opened: Any, served: tuple[str, Any], tmp_path: Any)
     page.locator("#target").select_option("approved")
     page.locator("#value-2").fill("3900")
     page.locator("#value-0").fill("2000")
+    assert page.locator("#room-means").inner_text().startswith("That is, for example, salary ± ")
     page.locator("#freeze-1").check()
+    assert page.locator("#way-1").is_disabled() and page.locator("#low-1").is_disabled()
+    assert page.locator("#way-0").is_enabled()
     page.locator("#way-0").select_option("increasing")
+    page.locator("#radius").fill("a lot")
+    assert page.locator("#room-means").inner_text() == ""
     page.locator("#radius").fill("0.02")
     page.locator("#menu").check()
     page.locator("#widen").check()
@@ -136,6 +141,9 @@ def test_from_row_to_export(opened: Any, served: tuple[str, Any], tmp_path: Any)
     expect(page.locator("#history li")).to_have_count(2)
     page.locator("#history button").last.click()
     page.wait_for_selector("#page:visible")
+    assert page.locator("#progress").inner_text() == page.locator("#history button").last.inner_text().removeprefix(
+        "A-1 <i>: "
+    )
     page.locator("#history button", has_text="What more room costs").click()
     page.wait_for_selector("#chart svg")
 
@@ -162,6 +170,14 @@ def test_nothing_is_cut_and_axe_is_content(opened: Any, width: int) -> None:
     assert opened.evaluate("document.documentElement.scrollWidth") <= width
     found = Axe().run(opened).response["violations"]
     assert [(v["id"], v["nodes"][0]["html"][:120]) for v in found if v["impact"] in ("serious", "critical")] == []
+
+
+def test_on_a_phone_the_answer_is_brought_into_sight(opened: Any) -> None:
+    opened.set_viewport_size({"width": 390, "height": 844})
+    opened.get_by_role("button", name="Find the closest region").click()
+    opened.wait_for_selector("#page:visible")
+    top = opened.locator("#progress").bounding_box()["y"]
+    assert 0.0 <= top < 422.0 and "The model said" in opened.locator("#progress").inner_text()
 
 
 def test_without_the_token_nothing_is_shown(browser: Any, served: tuple[str, Any]) -> None:

@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 
 from elbowroom.errors import InputError
-from elbowroom.present.numbers import REACH_DIGITS, ShownRound, exact, floor_digits, interval, round_body, show
+from elbowroom.present.numbers import REACH_DIGITS, ShownRound, about, exact, floor_digits, interval, round_body, show
 from elbowroom.present.outcomes import quoted
 from elbowroom.problem.decimals import LARGEST, as_written
 from elbowroom.problem.kinds import Direction, Kind
@@ -24,6 +24,9 @@ from elbowroom.result.widening import OPEN_FROM
 from elbowroom.visible import named
 
 MISSING: Final = "missing"
+FOLLOWS: Final = "follows from its causes"
+LONG: Final = 12  # digits: a value now that has more was computed, and is told with
+NOW_DIGITS: Final = 5  # so many; what is promised is never told like that
 
 
 class Sort(Enum):
@@ -197,6 +200,8 @@ def account_of(region: Region, digits: int | None = None) -> Account:
     asked, region = region, _chosen(region, digits)
     body, space = region.body, region.space
     rounded = round_body(body, [f.decimals for f in space.features]) if is_round(body.shape) else None
+    actions = region.actions
+    followers = () if actions is None else tuple(str(name) for name in actions.index[actions == 0.0])
     lines: list[Line] = []
     told: set[int] = set()
     for f, feature in enumerate(space.features):
@@ -204,6 +209,8 @@ def account_of(region: Region, digits: int | None = None) -> Account:
         if g < 0:
             absent = feature.name in region.missing
             line = _absent(feature) if absent else _single(region, f, feature, rounded)
+            if feature.name in followers and line.changed:
+                line = replace(line, note="; ".join(filter(None, (line.note, FOLLOWS))))
             lines.append(_filled(line) if feature.name in region.filled else line)
         elif g not in told:
             told.add(g)
@@ -248,9 +255,12 @@ def _single(region: Region, f: int, feature: Feature, rounded: ShownRound | None
             reach = rounded.reaches[f]
         else:
             texts = _interval_texts(region, f, whole=sort is Sort.WHOLE)
-        factual_text = exact(as_written(factual, feature.decimals))
-    if center == factual:
-        texts = (texts[0], factual_text, texts[2])  # what does not change is shown as it was given
+        given = as_written(factual, feature.decimals)
+        factual_text = about(given, NOW_DIGITS, LONG)
+        if center == factual and (not moving or factual_text == exact(given)):
+            texts = (texts[0], exact(given), texts[2])  # what does not change is shown as it was given
+    if center == factual and sort is Sort.YES_NO:
+        texts = (texts[0], factual_text, texts[2])
     below, above = _is_open(region, f)
     return Line(
         named(feature.name),

@@ -22,13 +22,20 @@ def group_sentence(answer: GroupAnswer) -> str:
     if answer.move_values is None:
         proven = answer.status is Status.NONE_EXISTS
         how = "exists, and this is proven" if proven else "was found"
-        return f"No common move for {answer.least} of {rows} rows {how}: {visible(answer.reason)}."
+        return f"No common move for {_share(answer.least, rows)} {how}: {visible(answer.reason)}."
     moved = joined(_moves(answer))
     begin = f"If {moved} for every row" if moved else "Without any move"
     return (
-        f"{begin}, {promise(answer.target, answer.labels)} for {len(answer.served)} of {rows} rows, at every point of the "
+        f"{begin}, {promise(answer.target, answer.labels)} for {_share(len(answer.served), rows)}, at every point of the "
         "room around each."
     )
+
+
+def _share(some: int, rows: int) -> str:
+    """3 of 4 rows; all 4 rows; the row."""
+    if some < rows:
+        return f"{some} of {rows} rows"
+    return "the row" if rows == 1 else f"all {rows} rows"
 
 
 def _moves(answer: GroupAnswer) -> list[str]:

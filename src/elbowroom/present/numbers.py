@@ -47,9 +47,9 @@ def exact(value: float) -> str:
     return show(decimal_of(value))
 
 
-def about(value: float, digits: int = 6) -> str:
-    """A number that claims nothing: exact if that is short, else rounded and marked."""
-    if len(decimal_of(value).normalize(EXACT).as_tuple().digits) <= SHORT:
+def about(value: float, digits: int = 6, short: int = SHORT) -> str:
+    """A number that claims nothing: exact if it has no more than ``short`` digits, else rounded and marked."""
+    if len(decimal_of(value).normalize(EXACT).as_tuple().digits) <= short:
         return exact(value)
     return "≈ " + show(Decimal(f"{float(value):.{digits}g}"))
 

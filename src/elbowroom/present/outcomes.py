@@ -76,6 +76,8 @@ def spoken(said: object, target: Target, labels: ClassNames = NO_NAMES) -> str:
     """What the model says: a class as `quoted`, a regressor's value as a number that claims nothing beyond its digits;
     of several models what each says."""
     if target.each and isinstance(said, tuple):
+        if len(set(said)) == 1:
+            return f"{spoken(said[0], target.each[0], labels)}, each of the {len(said)}"
         return joined([spoken(own, one, labels) for own, one in zip(said, target.each, strict=True)])
     return quoted(labels(said)) if target.values is None or not isinstance(said, float) else about(said)
 

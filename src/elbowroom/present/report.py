@@ -5,20 +5,20 @@ from __future__ import annotations
 import datetime
 import math
 import re
-from typing import Any, Final, assert_never
+from typing import Any, Final
 
 from elbowroom.errors import InputError
 from elbowroom.present.account import Account, account_of
 from elbowroom.present.controls import controls_of, page_data
 from elbowroom.present.few import few_text, how_many
 from elbowroom.present.numbers import about, below, percent_up
-from elbowroom.present.outcomes import promise, quoted
+from elbowroom.present.outcomes import promise
+from elbowroom.present.room_text import room_text
 from elbowroom.present.shell import answer_block, data_block, frame
 from elbowroom.present.shell import templates as templates
 from elbowroom.present.text import (
     ROUNDING_GAP,
     certificate_line,
-    joined,
     kept_line,
     measured,
     no_region_sentence,
@@ -33,8 +33,6 @@ from elbowroom.present.text import (
     status_word,
 )
 from elbowroom.present.why_not import instead_of, reasons_of
-from elbowroom.problem.on import On
-from elbowroom.problem.rooms import Ball, Box, Diamond, Room
 from elbowroom.result.attestation import MOST_CHARACTERS, Attestation
 from elbowroom.result.attested import checksum_of
 from elbowroom.result.menu import Menu
@@ -47,6 +45,7 @@ from elbowroom.version import __version__
 from elbowroom.visible import named, visible
 
 MOST_DRAWN: Final = 16  # bars that stand in a page; the script draws those of further features from their numbers
+NEAR: Final = "holds for all "  # how an assumption begins that names the models nearby
 LEAST_GAP: Final = 1e-6  # a smaller one is told as this much: still true, and readable
 PICKLES: Final = (".joblib", ".pkl", ".pickle")
 FILE_NAME: Final = re.compile(r"[A-Za-z0-9_][\w.-]*\.(?:joblib|pkl|pickle|skops|json|ubj|txt|cbm|onnx)", re.ASCII)
@@ -140,6 +139,7 @@ def region_panel(region: Region, widening: Widening | None = None, model: str = 
         "sentence": sentence_of(account),
         "proof": "" if widening is None else widening.proof(),
         "status": _upper(status_text(region)),
+        "slips": _upper(kept_line(region).removeprefix("Slips: ")),
         "parts": [
             (title, style, [(line, paired[id(line)], id(line) in brief) for line in lines if not line.is_still])
             for title, style, lines in parts
@@ -160,6 +160,7 @@ def no_region_panel(answer: NoRegion, model: str = "") -> dict[str, Any]:
     return {
         "sentence": no_region_sentence(answer),
         "status": _upper(status_text(answer)),
+        "slips": "",
         "attested": _attested(answer),
         **_checking(answer, "no-region.json", model),
     }
@@ -168,16 +169,19 @@ def no_region_panel(answer: NoRegion, model: str = "") -> dict[str, Any]:
 def _checking(answer: Region | NoRegion, file: str, model: str) -> dict[str, Any]:
     """The answer as a file, and the line that proves it again."""
     block, unwritable = answer_block(answer)
+    model = model or ("" if answer.attestation is None else answer.attestation.model)
     name = model if FILE_NAME.fullmatch(model) else "model.joblib"
     stem, dot, end = name.rpartition(".")
     others = [f" --also {stem}-{i}{dot}{end}" for i in range(2, len(answer.target.each) + 1)]
     who = f"all {len(others) + 1} models" if others else "the model"
-    hint = f"Save the answer: this page holds it as a file. Then anyone who has {who} can have it proven again"
+    held = ("Save the answer: this page holds it as a file.", f"The page that was printed holds the answer as {file}.")
+    hint = f"Anyone who has {who} can have it proven again"
     hint += ", with --also for each model after the first:" if others else ":"
     trust = " --trust-pickle" if name.endswith(PICKLES) else ""
     return {
         "json": block,
         "file": file,
+        "held": () if unwritable else held,
         "check_hint": f"This answer cannot be written to a file: {unwritable}" if unwritable else hint,
         "check_line": f"elbowroom check {file} {name}{''.join(others)}{trust}",
     }
@@ -186,6 +190,8 @@ def _checking(answer: Region | NoRegion, file: str, model: str) -> dict[str, Any
 def _promised_by(region: Region) -> str:
     """Whose outcome the certificate is about."""
     asked = len(region.target.each)
+    if any(text.startswith(NEAR) for text in region.certificate.assumptions):
+        return "the promised outcome from this model and from every model near it, as far as stated below"
     return f"what was asked of each of these {asked} models" if asked else "the promised outcome from this one model"
 
 
@@ -201,7 +207,7 @@ def about_page(case: str, date: Day, model: str, said: Attestation | None = None
                 raise InputError(f"{name}={value!r}: the answer is attested with {stated!r}; leave {name} out")
         if date is not None:
             raise InputError("date: the answer is attested, and says when it was made; leave date out")
-        case, date, model = said.case, said.time.isoformat(), said.model
+        case, date, model = said.case, said.when, said.model
     if date is None:
         date = datetime.date.today()
     elif not isinstance(date, (str, datetime.date)):
@@ -227,7 +233,7 @@ def _closeness(account: Account) -> list[tuple[str, str]]:
             else "none beyond rounding",
         ),
         *([("Few changes", _upper(few_text(region.few)))] if region.few is not None else []),
-        ("Room asked for", room_text(region.room)),
+        ("Room asked for", room_text(region.room, region.space)),
         ("Rules", rules_text(region)),
         *([("Slips", _upper(kept_line(region).removeprefix("Slips: ")))] if region.keeps is not None else []),
         ("Model said", spoken(region.predicted, region.target, region.labels)),
@@ -274,47 +280,6 @@ def _certificate(region: Region) -> list[tuple[str, str]]:
     return rows
 
 
-def room_text(room: Room) -> str:
-    """The room in words."""
-    return _shape_text(room) + _on_text(room) + _freedom_text(room)
-
-
-def _on_text(room: Room) -> str:
-    """, only in features that change."""
-    on = On.parse(room.on) if isinstance(room, Box) else On.ALL
-    match on:
-        case On.ALL:
-            return ""
-        case On.CHANGED:
-            return ", only in features that change"
-        case On.KEPT:
-            return ", only in features that stay as they are"
-        case _:
-            assert_never(on)
-
-
-def _freedom_text(room: Room) -> str:
-    """; any housing; grade 'B' or 'C'."""
-    parts = []
-    for name, how in (room.categories or {}).items():
-        if not isinstance(how, str):
-            parts.append(f"; {named(name)} {joined([quoted(label) for label in how], 'or')}")
-        elif how == "any":
-            parts.append(f"; any {named(name)}")
-    return "".join(parts)
-
-
-def _shape_text(room: Room) -> str:
-    kind = type(room).__name__.lower()
-    if room.size is not None:
-        return f"a {kind} of radius {about(room.size)}, in units of each feature's scale"
-    if isinstance(room, Box) and room.radius is None:
-        return "a box with different room below and above"
-    if isinstance(room, (Box, Ball, Diamond)):
-        return f"a {kind} with its own radius for each feature"
-    return f"a {kind}"
-
-
 def no_region_page(
     answer: NoRegion,
     why: WhyNot | None = None,
@@ -329,7 +294,7 @@ def no_region_page(
             "Wanted",
             "another class" if answer.target.names_nothing else promise(answer.target, answer.labels),
         ),
-        ("Room", room_text(answer.room)),
+        ("Room", room_text(answer.room, answer.space)),
         ("Rules", rules_text(answer)),
         *([("Slips", _upper(answer.keeps.words))] if answer.keeps is not None else []),
         ("Distance", answer.metric.value),

@@ -124,6 +124,19 @@ class Target:
         object.__setattr__(self, "count", None if everyone else int(self.count))
         object.__setattr__(self, "always", () if everyone else always)
 
+    @property
+    def words(self) -> str:
+        """What is wanted, in short: 'approved'; 'approved' with a probability of at least 0.7; a value of at least 1000."""
+        if self.each:
+            some = "each" if self.count is None else f"{self.count}"
+            return f"what is wanted of {some} of {len(self.each)} models"
+        ends = [
+            f"at {what} {end:g}" for what, end in (("least", self.at_least), ("most", self.at_most)) if end is not None
+        ]
+        if ends:
+            return f"a value of {' and '.join(ends)}"
+        return repr(self.label) + (f" with a probability of at least {self.probability:g}" if self.probability else "")
+
     def some(self, chosen: Sequence[int]) -> Target:
         """What is wanted of the models at these positions, of each of them.
 

@@ -60,6 +60,13 @@ class Attestation:
         return cls(_moment(time), case, purpose, model)
 
     @property
+    def when(self) -> str:
+        """The time as people write it: 2031-05-17 09:30:00 UTC; +02:00 in place of UTC elsewhere."""
+        text = self.time.isoformat(" ")
+        zone = text[19:]
+        return f"{text[:19]} {'UTC' if zone == '+00:00' else zone}"
+
+    @property
     def entries(self) -> list[tuple[str, str]]:
         """What is said, with the name of each part."""
         parts = [("Case", self.case), ("Purpose", self.purpose), ("Time", self.time.isoformat()), ("Model", self.model)]

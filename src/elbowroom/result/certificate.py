@@ -56,12 +56,12 @@ class Certificate:
         return True
 
     def __repr__(self) -> str:
-        return f"<Certificate {self.seal[:12]}: {self.target!r} at every point of a {self.body.shape.value}, {self.method}>"
+        return f"<Certificate {self.seal[:12]}: {visible(self.target.words)} at every point of a {self.body.shape.value}, {self.method}>"
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the claim, who proved it, for which model."""
         rows = {
-            "Claim": f"{self.target!r} at every point of a {self.body.shape.value} in {self.body.center.size} columns",
+            "Claim": f"{self.target.words} at every point of a {self.body.shape.value}",
             "Proven by": f"{self.method}, margin {self.margin:.6g}, {self.seconds:.2g} s",
             "Model": self.fingerprint,
             "Seal": self.seal,

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from elbowroom.present.frontier import FrontierDisplay
 
 COLUMNS = ("radius", "status", "distance", "lower_bound", "gap", "certified", "seconds", "method")
+NO_GAP = 1e-9  # a relative gap that floating point makes, not the search
 
 
 @dataclass(frozen=True)
@@ -141,7 +142,7 @@ class Frontier(pd.DataFrame):
 
         from elbowroom.present.frontier_words import sentence
 
-        table = super()._repr_html_()  # type: ignore[misc]
+        table = _readable(self)._repr_html_()  # type: ignore[operator]
         return f"<p>{escape(visible(sentence(self)))}</p>{table or ''}"
 
     def plot(self, ax: Axes | None = None) -> FrontierDisplay:  # type: ignore[override]
@@ -156,6 +157,12 @@ class Frontier(pd.DataFrame):
         from elbowroom.present.frontier import FrontierDisplay
 
         return FrontierDisplay.from_frontier(self).plot(ax)
+
+
+def _readable(frame: pd.DataFrame) -> pd.DataFrame:
+    """A gap of a few roundings is told as none."""
+    plain = pd.DataFrame(frame)
+    return plain.assign(gap=plain["gap"].where(~(plain["gap"] < NO_GAP), 0.0)) if "gap" in plain else plain
 
 
 def _row(radius: float, answer: Region | NoRegion) -> tuple[Any, ...]:

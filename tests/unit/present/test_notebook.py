@@ -67,11 +67,11 @@ def test_moves_for_a_group_are_told_with_units_and_what_is_proven() -> None:
     answer = explainer.explain_group(X.iloc[:3], room=Box(0.01))
     assert str(answer).startswith(
         "If income <b> rose by "
-    ) and " EUR for every row, the model predicts 'yes' for 3 of 3" in str(answer)
+    ) and " EUR for every row, the model predicts 'yes' for all 3 rows" in str(answer)
     assert "no common move that serves 3 of these rows is shorter: proven" in str(answer)
     assert "income &lt;b&gt; rose" in answer._repr_html_()
     none = explainer.explain_group(X.iloc[:3], room=Box(50.0))
-    assert not none and none.sentence().startswith("No common move for 3 of 3 rows exists, and this is proven: ")
+    assert not none and none.sentence().startswith("No common move for all 3 rows exists, and this is proven: ")
     few = explainer.actions(X.iloc[:3], within=3.0, room=Box(0.01))
     assert str(few).splitlines()[0].endswith("are needed: proven.") or "is needed: proven." in str(few)
     assert (

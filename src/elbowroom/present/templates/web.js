@@ -43,11 +43,21 @@
       ? make("select", { id: `value-${i}` }, ...column.categories.map((label, k) => make("option", { value: k }, label === null ? "missing" : String(label))))
       : make("input", { id: `value-${i}`, inputmode: "decimal", autocomplete: "off" });
     const may = make("div", { class: "may" }, make("label", {}, make("input", { type: "checkbox", id: `freeze-${i}`, checked: column.immutable, disabled: column.immutable }), " freeze"));
-    if (!column.categories && column.kind !== "yes or no") {
+    if (!column.immutable && !column.categories && column.kind !== "yes or no") {
       const way = make("select", { id: `way-${i}`, "aria-label": `${column.name}: which way` }, ...[["", "both ways"], ["increasing", "only rises"], ["decreasing", "only falls"]].filter(([v]) => column.direction === "any" || v === column.direction).map(([v, t]) => make("option", { value: v, selected: v === column.direction }, t)));
       may.append(way, make("label", {}, "from ", make("input", { id: `low-${i}`, inputmode: "decimal", placeholder: column.lower ?? "open" })), make("label", {}, "to ", make("input", { id: `high-${i}`, inputmode: "decimal", placeholder: column.upper ?? "open" })));
     }
+    may.addEventListener("change", () => { // what is frozen goes nowhere
+      const frozen = may.querySelector("input[type=checkbox]").checked;
+      may.querySelectorAll("select, input[inputmode]").forEach((part) => { part.disabled = frozen; });
+    });
     return make("div", { class: "column" }, make("label", { for: `value-${i}` }, make("span", { class: "name" }, column.name + (column.unit ? ` (${column.unit})` : ""))), value, may);
+  }
+  function roomMeans() { // what the radius is in the units of a few columns
+    const radius = Number($("radius").value.trim() || NaN);
+    const some = about.columns.filter((column) => !column.immutable && column.scale && column.kind !== "yes or no").slice(0, 3);
+    const words = some.map((column) => `${column.name} ± ${short(radius * column.scale)}${column.unit ? " " + column.unit : ""}`);
+    $("room-means").textContent = radius >= 0 && words.length ? visible("That is, for example, " + words.join(", ") + ".") : "";
   }
   function fill(row) {
     about.columns.forEach((column, i) => {
@@ -60,9 +70,9 @@
     const asked = { row: {}, immutable: [], increasing: [], decreasing: [], bounds: {} };
     about.columns.forEach((column, i) => {
       asked.row[column.name] = column.categories ? column.categories[Number($(`value-${i}`).value)] ?? null : number(`value-${i}`, column.name);
-      if ($(`freeze-${i}`).checked && !column.immutable) asked.immutable.push(column.name);
-      const way = $(`way-${i}`);
-      if (!way) return;
+      const frozen = $(`freeze-${i}`).checked, way = $(`way-${i}`);
+      if (frozen && !column.immutable) asked.immutable.push(column.name);
+      if (frozen || !way) return;
       if (way.value && way.value !== column.direction) asked[way.value].push(column.name);
       const low = number(`low-${i}`, `${column.name}, from`), high = number(`high-${i}`, `${column.name}, to`);
       if (low !== null || high !== null) asked.bounds[column.name] = [low, high];
@@ -86,12 +96,17 @@
     $("chart").replaceChildren();
     for (const [name, path] of [["html", "answer.html"], ["json", "answer.json"], ["csv", "table.csv"]]) $(name).href = address(`/jobs/${id}/${path}`);
     $("exports").hidden = false;
+    seen();
+  }
+  function seen() { // on a phone the answer stands below the form
+    if ($("answer").getBoundingClientRect().top > innerHeight / 2) $("answer").scrollIntoView();
   }
   async function showFrontier(id) {
     const found = await ask(`/jobs/${id}`);
     say("What more room costs: the distance of the closest region for every radius.");
     $("page").hidden = $("exports").hidden = true;
     draw(found.points);
+    seen();
   }
   function follow(id, limit, end) {
     running = id;
@@ -122,12 +137,17 @@
   }
   async function history() {
     const jobs = await ask("/jobs");
+    $("past").hidden = !jobs.length;
     $("history").replaceChildren(...jobs.map((job) => {
       const drawn = job.kind === "frontier", what = drawn ? "What more room costs" : job.kind;
       const words = `${job.case ? job.case + ": " : ""}${job.sentence || job.error || what + (job.state === "done" ? "" : ", " + job.state)}`;
       const button = make("button", { type: "button" }, words);
       button.disabled = job.state !== "done" || !(drawn || job.kind === "explain");
-      button.addEventListener("click", () => (drawn ? showFrontier(job.id) : show(job.id)));
+      button.addEventListener("click", () => {
+        if (drawn) return showFrontier(job.id);
+        say(job.sentence || "");
+        show(job.id);
+      });
       return make("li", {}, button);
     }));
   }
@@ -174,6 +194,7 @@
     } catch (error) { say(error.message, true); }
   });
   $("stop").addEventListener("click", async () => { if (running) { say("stopping ..."); await ask(`/jobs/${running}/stop`, {}); } });
+  $("radius").addEventListener("input", () => { if (about) roomMeans(); });
   $("load").addEventListener("click", async () => {
     try { fill(await ask(`/rows/${encodeURIComponent($("number").value || 0)}`)); say(""); } catch (error) { say(error.message, true); }
   });
@@ -188,6 +209,8 @@
     $("for-target").hidden = told.regressor;
     $("for-least").hidden = $("for-most").hidden = !told.regressor;
     if (told.first.length) fill(told.first[0]);
+    roomMeans();
+    say("Load a row of the table, or type its values; say what may change, and ask.");
     busy(false);
     history();
   }).catch((error) => { $("about").textContent = visible(error.message); $("about").className = "bad"; });
