@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy.typing as npt
 import pandas as pd
@@ -35,17 +35,10 @@ from elbowroom.problem.class_names import ClassNames
 from elbowroom.problem.keeping import parse_keeps
 from elbowroom.problem.parsing import check_run, parse_enum, parse_threads, seconds_of
 from elbowroom.problem.shapes import Shape
-from elbowroom.result import (
-    NoRegion,
-    Origin,
-    Region,
-)  # fmt: skip
+from elbowroom.result import NoRegion, Origin, Region
 from elbowroom.search.contract import Clock, Engine, OnProgress
 from elbowroom.search.hulls import within_hulls
 from elbowroom.visible import listed, visible
-
-if TYPE_CHECKING:
-    pass
 
 MOST_PATTERNS = 4  # of missing numbers whose models are kept
 
