@@ -21,7 +21,10 @@ from elbowroom import (
     Group,
     InputError,
     LinearRule,
+    Nearby,
+    Price,
     Region,
+    Retrained,
     Space,
     Status,
     Target,
@@ -206,3 +209,27 @@ def test_boosting_that_learned_nothing_has_one_class_only() -> None:
     assert explainer.explain([3.5], Box(0)).status is Status.NONE_EXISTS
     assert explainer.certify([3.5], Box(0.1), 1)
     assert not explainer.certify([3.5], Box(0.1), 0)
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        (lambda _, __: Price.of_percentiles(["cheap", "dear"]), "needs a column of numbers"),
+        (lambda e, X: e.space.with_covariance(X[["a"]]), "the table lacks the columns"),
+        (lambda e, X: e.space.with_covariance(X.assign(a="x")), "must be columns of numbers"),
+        (lambda e, X: e.space.with_covariance(X.to_numpy()), "give a table"),
+        (lambda e, X: Nearby(e, weights=True), "Nearby weights=True: a truth value is not a number"),
+        (lambda e, X: Nearby(e, weights="much"), "is not a number; give a plain number"),
+        (lambda e, X: Retrained(LogisticRegression().fit(X, X.c), X, X.c, share=True), "share=True: a truth value"),
+        (lambda e, X: e.explain_group(X.head(2), share=True), "share=True: a truth value"),
+        (lambda e, X: e.explain(X.iloc[0], proof="no"), "proof='no' must be True or False"),
+    ],
+)
+def test_words_and_truth_values_where_numbers_and_tables_belong(
+    asked: Callable[[Explainer, pd.DataFrame], Any],
+    message: str,
+    explainer: Explainer,
+    table: tuple[pd.DataFrame, np.ndarray],
+) -> None:
+    with pytest.raises(InputError, match=message):
+        asked(explainer, table[0])

@@ -33,7 +33,7 @@ from elbowroom.numerics import TOLERANCES, Floats
 from elbowroom.problem import Box, Distance, Probability, RecourseProblem, Room, Rule, Space
 from elbowroom.problem.class_names import ClassNames
 from elbowroom.problem.keeping import parse_keeps
-from elbowroom.problem.parsing import check_run, parse_enum, parse_threads, seconds_of
+from elbowroom.problem.parsing import check_run, parse_bool, parse_enum, parse_threads, seconds_of
 from elbowroom.problem.shapes import Shape
 from elbowroom.result import NoRegion, Origin, Region
 from elbowroom.search.contract import Clock, Engine, OnProgress
@@ -243,7 +243,7 @@ class Explainer(Many, Judging, Several, WhyNone, Proving, Grouping):
                     n_jobs=n_jobs,
                     keeps=keeps,
                 )  # fmt: skip
-        promise = parse_keeps(keeps)
+        promise, proof = parse_keeps(keeps), parse_bool(proof, "proof")
         if promise is not None and (proof or prefer_few is not None):
             raise InputError("keeps= is a question of its own; leave proof and prefer_few out")
         if proof and prefer_few is not None:

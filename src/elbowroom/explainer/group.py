@@ -16,7 +16,7 @@ from elbowroom.explainer.nearby import refuse_nearby
 from elbowroom.models import LinearModel, TreeEnsemble
 from elbowroom.problem import Box, Distance, RecourseProblem, Room
 from elbowroom.problem.on import On
-from elbowroom.problem.parsing import check_seed, number, seconds_of
+from elbowroom.problem.parsing import check_seed, plain_number, seconds_of
 from elbowroom.problem.shapes import is_round
 from elbowroom.result.common import CommonRegion
 from elbowroom.result.group import GroupActions, GroupAnswer
@@ -60,7 +60,7 @@ class Grouping:
             The move with a certificate for each row that it serves, and a proven lower bound.
         """
         members = self._members(rows, room, target, distance)
-        part = number(share, "share", "give a number above 0, at most 1")
+        part = plain_number(share, "share", "give a number above 0, at most 1")
         if not 0.0 < part <= 1.0:
             raise InputError(f"share={share!r}: give a number above 0, at most 1")
         size = len(members.problems)
@@ -128,7 +128,7 @@ class Grouping:
             The moves with their rows, the rows that no move serves, and the proven least number.
         """
         members, clock = self._members(rows, room, target, distance), Clock(seconds_of(time_limit))
-        limit = number(within, "within", "give a positive number")
+        limit = plain_number(within, "within", "give a positive number")
         if not limit > 0.0:
             raise InputError(f"within={within!r}: give a positive number, in units of the distance")
         if most is not None and (isinstance(most, bool) or not isinstance(most, int) or most < 1):

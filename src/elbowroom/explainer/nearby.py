@@ -13,7 +13,7 @@ from elbowroom.importers.preprocessing import Preprocessing
 from elbowroom.models import Affine, LinearModel, Model, TreeEnsemble
 from elbowroom.models.nearby import NearbyLinear
 from elbowroom.numerics import EPS
-from elbowroom.problem.parsing import number
+from elbowroom.problem.parsing import plain_number
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +43,9 @@ class Nearby:
     leaves: float = 0.0
 
     def __post_init__(self) -> None:
-        sizes = {name: number(getattr(self, name), f"Nearby {name}") for name in ("weights", "intercept", "leaves")}
+        sizes = {
+            name: plain_number(getattr(self, name), f"Nearby {name}") for name in ("weights", "intercept", "leaves")
+        }
         for name, size in sizes.items():
             if not (np.isfinite(size) and size >= 0.0):
                 raise InputError(f"Nearby {name}={size}: give a finite number, 0 or more")

@@ -16,7 +16,7 @@ from elbowroom.explainer.opening import opened
 from elbowroom.explainer.together import AllOf, AtLeast
 from elbowroom.numerics import Ints
 from elbowroom.problem import Target
-from elbowroom.problem.parsing import check_seed, is_list, number, parse_enum
+from elbowroom.problem.parsing import check_seed, is_list, parse_enum, plain_number
 from elbowroom.result import Certificate, Region
 from elbowroom.visible import listed
 
@@ -70,7 +70,7 @@ class Retrained:
         way = parse_enum(Again, self.how, "Retrained how")
         object.__setattr__(self, "n", _count(self.n, "Retrained n", least=1))
         check_seed(self.seed)
-        if self.share is not None and not 0.0 < number(self.share, "Retrained share") <= 1.0:
+        if self.share is not None and not 0.0 < plain_number(self.share, "Retrained share") <= 1.0:
             raise InputError(f"Retrained share={self.share!r}: give a number above 0, at most 1")
         if isinstance(self.model, type) or not hasattr(self.model, "get_params") or not hasattr(self.model, "fit"):
             raise InputError(

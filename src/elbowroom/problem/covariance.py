@@ -14,6 +14,7 @@ import pandas as pd
 
 from elbowroom.errors import InputError
 from elbowroom.numerics import Floats
+from elbowroom.visible import listed
 
 LARGEST_CONDITION = 1e12  # of a covariance matrix whose inverse is worth anything
 
@@ -68,7 +69,15 @@ class Covariance:
         Returns:
             Their covariance.
         """
-        rows = frame[list(columns)].dropna().to_numpy(dtype=np.float64)
+        if not isinstance(frame, pd.DataFrame):
+            raise InputError(f"Covariance: give a table (a DataFrame), not {type(frame).__name__}")
+        lacking = [name for name in columns if name not in frame.columns]
+        if lacking:
+            raise InputError(f"Covariance: the table lacks the columns {listed(lacking)}")
+        try:
+            rows = frame[list(columns)].dropna().to_numpy(dtype=np.float64)
+        except (TypeError, ValueError):
+            raise InputError(f"Covariance: {listed(columns)} must be columns of numbers") from None
         S = np.atleast_2d(np.cov(rows, rowvar=False)) if len(rows) > 1 else np.zeros((len(columns),) * 2)
         return cls(tuple(columns), tuple(map(tuple, ((S + S.T) / 2).tolist())))
 

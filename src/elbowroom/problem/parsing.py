@@ -39,6 +39,13 @@ def number(value: object, what: str, cure: str = ENCODE) -> float:
     raise InputError(f"{what}: {value!r} is not a number; {cure}")
 
 
+def plain_number(value: object, what: str, cure: str = PLAIN_NUMBER) -> float:
+    """A number that is not a truth value: what stands for a size or a share."""
+    if isinstance(value, (bool, np.bool_)):
+        raise InputError(f"{what}={value!r}: a truth value is not a number; {cure}")
+    return number(value, what, cure)
+
+
 def unknown(name: object, known: Sequence[str]) -> str:
     import difflib
 

@@ -71,7 +71,10 @@ class Price:
         Returns:
             A price that keeps at most 101 percentiles of the data.
         """
-        found = np.asarray(values, dtype=np.float64)
+        try:
+            found = np.asarray(values, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise InputError("Price.of_percentiles needs a column of numbers") from None
         found = found[np.isfinite(found)]
         distinct, counts = np.unique(found, return_counts=True)
         if distinct.size < 2:
