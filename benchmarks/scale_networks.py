@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-BEFORE = "7e71974"  # the last commit whose networks were searched and judged with programs over all neurons
+BEFORE = "2497472"  # the last commit whose networks were searched and judged with programs over all neurons
 NETWORKS = (
     ("synt20", (50,)), ("synt20", (50, 50)), ("synt20", (100, 100)), ("digits", (32,)), ("digits", (64, 64)),
     ("digits", (128, 64)), ("synt50", (256, 128)),

@@ -2,11 +2,14 @@
 
 A room with margin to spare takes the judge milliseconds, one that touches the boundary may take minutes. So the first aim is
 a tenth of the margin that the factual lacks. What the judge cannot decide in a moment raises the aim, by what it was short
-of; what it refutes teaches a scenario. From the first region on the aim falls with every success, and the best centre is
-kicked: half of its moves are taken back, or one of them, or all shrink and a random one comes.
+of; what it refutes teaches a scenario. From the first region on the aim falls with every success, but stays between what was
+proven and what was left open, because wide networks need rooms with many times the usual margin. The best centre is kicked: half
+of its moves are taken back, or one of them, or all shrink and a random one comes.
 """
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 
@@ -26,11 +29,12 @@ _MOMENT, _LONGER, _LONGEST = (
 )  # seconds, nominally, for a verdict: before the first region, after it, at most
 _SHORT_VERDICT, _PATIENCE = (
     0.4,
-    0.1,
+    0.5,
 )  # seconds of a verdict that is always affordable; share of the limit for all others
 _PENDING = 3  # undecided centres that the judge is asked about again at the end
 _SURPRISED, _OPEN, _WIDE_OPEN, _SHORT = 1.3, 1.6, 4.0, 0.4  # growth of aims: refuted, undecided at least and at most
 _LOWER, _HIGHER, _PATIENT = 0.6, 1.5, 1.3  # aims after a success and after a failure; seconds after a failure
+_FORGETTING = 0.9  # aims that were too hard, after a success
 _NEARER = 1e-3  # least relative gain that is worth a verdict
 _FIRST_ROUNDS, _ROUNDS, _OFFERED_ROUNDS = 25, 30, 6
 _TIGHT = 8  # scenarios that are handed on
@@ -44,6 +48,7 @@ class FirstRegions:
         self.search, self.moves = search, search.moves
         self.penalty = Penalty(search)
         self.aim, self.seconds = _AIM, _LONGER
+        self.good, self.hard = _AIM, 0.0  # aims: the last one whose room was proven, the last one that was left open
         self.kicks = self.failures = self.attempts = 0
         self.waiting: list[Floats] = []
         self._open = -np.inf  # what the judge reached when it could not decide, in the unit of aims; -inf: it decided
@@ -65,7 +70,8 @@ class FirstRegions:
             self.offer(end, _MOMENT)
         self.waiting += ends
         self.go_on(attempts)
-        self.aim *= 0.5
+        if search.best is not None:
+            self._aim_lower()
         return search.best is not None
 
     def go_on(self, most: int = MANY_ATTEMPTS) -> None:
@@ -82,7 +88,10 @@ class FirstRegions:
                 spread = search.rng.normal(0.0, self.penalty.length * (0.5 + attempts), low.size)
                 few = search.rng.random(low.size) < max(0.2, 2.0 / low.size)
                 start = np.clip(low + np.abs(spread) * few, low, self.moves.high)
+            hard = self.aim
             self._try(start, min(1 + attempts // 4, _SHORT_VERDICT / _MOMENT))
+            if search.best is None:
+                self.hard = hard
 
     def _try(self, start: Floats, times: float = 1.0, first: bool = False) -> None:
         end = self._descend(start, self.aim, _FIRST_ROUNDS)
@@ -120,15 +129,23 @@ class FirstRegions:
         end = self._descend(np.clip(v, moves.low, moves.high), self.aim, _ROUNDS)
         if end is not None and moves.measure(end) < search.best_distance * (1.0 - _NEARER):
             if self.offer(end, self.seconds):
-                self.aim, self.failures = max(_LOWER * self.aim, _LEAST_AIM), 0
+                self.failures = 0
+                self._aim_lower()
             else:
-                self.aim = min(_HIGHER * self.aim, _LARGEST_AIM)
+                self.hard = self.aim
+                self.aim = min(_HIGHER * self.aim, max(math.sqrt(self.aim * self.good), _LARGEST_AIM))
                 self.seconds = min(_PATIENT * self.seconds, _LONGEST)
                 self.failures += 1
         else:
             self.failures += 1
             if mode == 0:
                 self.aim = max(_LOWER * self.aim, _LEAST_AIM)
+
+    def _aim_lower(self) -> None:
+        """After a success: lower, but not to where the judge was lost a moment ago."""
+        self.good = self.aim
+        self.aim = max(_LOWER * self.aim, math.sqrt(self.hard * self.aim), _LEAST_AIM)
+        self.hard *= _FORGETTING
 
     def settle(self, v: Floats) -> bool:
         """A relaxed answer of a lower bound: a short descent with little to spare, then the judge."""

@@ -57,8 +57,9 @@ FEW_ATTEMPTS, MANY_ATTEMPTS = 6, 60
 LEAST_PIECES, PIECES_PER_SECOND = 400, 200.0
 
 # Simplices: how many at first, and the gain per doubling, as a share of the distance, below which the tree takes over; sooner for
-# networks whose trees are quick
+# networks whose trees are quick; how many at most between kicks, and how many of these
 FIRST_SIMPLICES, HARDLY_RISING, SMALL_HARDLY_RISING = 64, 0.005, 0.02
+MOST_SIMPLICES, KICKS_BETWEEN = 256, 3
 # Their cutoffs: against the bound at once, growth after easy ones and after others, and when the next one is the best distance
 FIRST_CUTOFF, FAST_CUTOFF, SLOW_CUTOFF, ALMOST_THE_BEST = 1.2, 1.3, 1.15, 1.03
 SHORTEST_CUTOFF = 0.05  # of the distance at which the factual's tangent reaches the margin, where there is no bound yet

@@ -16,6 +16,8 @@ from elbowroom.search.network.limits import (
     FAST_CUTOFF,
     FIRST_CUTOFF,
     FIRST_SIMPLICES,
+    KICKS_BETWEEN,
+    MOST_SIMPLICES,
     SHORTEST_CUTOFF,
     SLOW_CUTOFF,
 )
@@ -30,6 +32,7 @@ class Rising:
         self.closed = False  # nothing closer than the best is left, or nothing at all
         self.cutoff = FIRST_CUTOFF * max(search.lower_bound, SHORTEST_CUTOFF * regions.penalty.length)
         self.simplices: Simplices | None = None
+        self._kick_in, self._patience = 1, 1  # runs of simplices until the best centre is kicked again
 
     def go_on(self, nodes: int) -> bool:
         """So many more simplices, at most; True if all is closed."""
@@ -56,11 +59,21 @@ class Rising:
         search = self.search
         while not search.clock.expired and self.cutoff <= FARTHEST:
             done, before = (self.simplices.nodes, self.simplices.bound) if self.simplices is not None else (0, 0.0)
-            if self.go_on(max(FIRST_SIMPLICES, done)):
-                return True
+            for _ in range(max(1, done // MOST_SIMPLICES)):
+                if self.go_on(min(max(FIRST_SIMPLICES, done), MOST_SIMPLICES)):
+                    return True
+                if self.simplices is None:
+                    break
+                self._kick()
             if self.simplices is None:
                 continue
-            self.regions.improve(2)
             if self.simplices.bound - before < hardly * min(self.cutoff, search.best_distance):
                 break
         return self.closed
+
+    def _kick(self) -> None:
+        """Kick the best centre now and then: twice as seldom after kicks in vain, at once again after a success."""
+        self._kick_in -= 1
+        if self._kick_in <= 0:
+            self._patience = 1 if self.regions.improve(KICKS_BETWEEN) else 2 * self._patience
+            self._kick_in = self._patience

@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
+from elbowroom.numerics import Floats
 from elbowroom.problem import AtMost, Ball, Box, Diamond, Feature, RecourseProblem, Space
 from elbowroom.search.contract import Clock
 from elbowroom.search.network.candidates import NetworkSearch
 from elbowroom.search.network.engine import farthest
 from elbowroom.search.network.first_regions import FirstRegions
+from elbowroom.search.network.limits import MOST_SIMPLICES
 from elbowroom.search.network.margins import MarginNetwork
 from elbowroom.search.network.nearest import nearest_answer
 from elbowroom.search.network.rising import Rising
@@ -54,6 +56,38 @@ def test_regions_are_certified_and_kicks_only_ever_improve(seed: int) -> None:
 
 def test_most_questions_get_a_region_from_descents_alone() -> None:
     assert sum(FirstRegions(begun(seed, 4, (8, 8), None)).run() for seed in range(12)) >= 9
+
+
+def test_aims_close_in_on_what_the_judge_can_decide(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rooms of wide networks may need many times the usual margin: after a failure the aim does not fall far below what succeeds."""
+    search, aims = begun(0, 4, (8, 8), None), list[float]()
+    regions = FirstRegions(search)
+    assert regions.run()
+
+    def only_wide_rooms(v: Floats, seconds: float) -> bool:
+        aims.append(regions.aim)
+        return regions.aim >= 1.4
+
+    monkeypatch.setattr(regions, "_descend", lambda *asked: search.moves.low)
+    monkeypatch.setattr(regions, "offer", only_wide_rooms)
+    regions.aim, regions.good, regions.hard = 2.0, 2.4, 1.5
+    regions.improve(30)
+    assert len(aims) == 30
+    assert min(aims) > 1.0 and max(aims[10:]) < 1.7
+    assert {aim >= 1.4 for aim in aims[10:]} == {False, True}
+
+
+def test_while_bounds_rise_the_best_is_kicked_again_and_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    search, kicks = begun(4, 6, (20, 20), None), list[int]()
+    regions = FirstRegions(search)
+    assert regions.run()
+    rising = Rising(search, regions, farthest(search.moves))
+    monkeypatch.setattr(regions, "improve", lambda most: bool(kicks.append(most)))
+    monkeypatch.setattr(rising, "go_on", lambda nodes: False)
+    rising.simplices = Simplices(search, regions, search.best_distance)
+    rising.simplices.nodes = 16 * MOST_SIMPLICES
+    rising.while_it_rises(0.01)
+    assert len(kicks) == 4  # after 1, 2, 4 and 8 runs more: those in vain get rare
 
 
 def test_most_changes_are_kept() -> None:
