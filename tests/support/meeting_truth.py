@@ -32,6 +32,11 @@ def meeting(seed: int, family: str) -> str:
     truth = _closest(problem, rows, wanted)
     said = f"meeting, seed {seed}, {family}, {problem.room}: {answer.status.name}"
     assert answer.lower_bound <= truth * (1.0 + 1e-9) + 1e-9, (said, answer.lower_bound, truth)
+    if answer.status is Status.UNKNOWN and family in (
+        "network",
+        "oblique",
+    ):  # where a proof may take too long for one row as well
+        return "open"
     if answer.region is None:
         assert math.isinf(truth) and answer.status is Status.NONE_EXISTS, (said, truth, answer.reason)
         return "none"

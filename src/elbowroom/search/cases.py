@@ -58,9 +58,12 @@ class CaseEngine:
 
     def refuses(self, problem: RecourseProblem) -> str | None:
         refusal = self._refusal(self.engine, problem)
-        if refusal is None or self.otherwise is None or self._refusal(self.otherwise, problem) is not None:
+        if refusal is None or self.otherwise is None:
             return refusal
-        return None
+        second = self._refusal(self.otherwise, problem)
+        if second is not None and problem.metric.slant is not None:
+            return second  # the other engine is the one for causes and covariances: what it lacks is the reason
+        return None if second is None else refusal
 
     def _able(self, problem: RecourseProblem) -> Divisible:
         first = self.otherwise is None or self._refusal(self.engine, problem) is None

@@ -122,17 +122,17 @@ def refusal(
     unknown = unknown_to(who, shapes, problem.walls.shape)
     if unknown is not None:
         return unknown
-    on = problem.walls.on
+    on, slanted = problem.walls.on, problem.metric.slant is not None
+    what = "causes" if problem.space.causes is not None else "a covariance"
+    if slanted and on is not On.ALL and not (takes.slant and some_columns):
+        return f"{who} does not take {what} together with rooms with on={on.value!r}; use on='all'"
     if on is not On.ALL and not some_columns:
         return f"{who} does not take rooms with on={on.value!r}; use on='all', or for trees, linear models and networks method='auto'"
     priced = () if takes.prices else problem.metric.priced
     if priced:
         names = listed([problem.space.names[f] for f in priced])
         return f"{who} does not take prices that depend on the way or the length of a move: {names}; leave them out"
-    if problem.metric.slant is not None and not takes.slant:
-        what = "causes" if problem.space.causes is not None else "a covariance"
-        if on is not On.ALL:
-            return f"{who} does not take {what} together with rooms with on={on.value!r}; use on='all'"
+    if slanted and not takes.slant:
         return f"{who} does not take {what}; use method='auto' or method='adversarial'"
     beyond = problem.conditions.beyond(takes) if problem.ruled else None
     if beyond is None:

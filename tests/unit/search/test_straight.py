@@ -7,11 +7,14 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.datasets import make_classification
+from sklearn.ensemble import GradientBoostingClassifier
 
-from elbowroom import Box, Causal, Covariance, Explainer, Feature, InputError, Region, Space
+from elbowroom import Box, Causal, Covariance, Explainer, Feature, InputError, Plausible, Region, Space
 from elbowroom.problem import Distance, RecourseProblem
 from elbowroom.search.straight import straightened
 from tests.support.hostile import attack
+from tests.support.linear_problems import linear_model
 from tests.support.small_models import random_trees
 
 
@@ -69,9 +72,6 @@ def test_nothing_is_lost_where_moves_are_straight() -> None:
 
 def test_trees_have_a_region_and_a_bound_at_once() -> None:
     """Algorithm 1 alone is slow on trees with many cuts; the engine for straight moves answers first."""
-    from sklearn.datasets import make_classification
-    from sklearn.ensemble import GradientBoostingClassifier
-
     X, y = make_classification(300, 5, n_informative=4, n_redundant=1, random_state=3)
     model = GradientBoostingClassifier(n_estimators=25, random_state=0).fit(X, y)
     space = Space.from_frame(pd.DataFrame(X, columns=[f"x{f}" for f in range(5)]))
@@ -92,3 +92,26 @@ def test_room_on_some_columns_is_named_as_what_does_not_go_together() -> None:
         explainer = Explainer(problem.model, problem.space)
         with pytest.raises(InputError, match=f"{what} together with rooms with on='kept'; use on='all'"):
             explainer.explain(problem.factual, Box(0.1, on="kept"), distance="l2")
+
+
+@pytest.mark.parametrize("covariance", [True, False])
+def test_plausible_trees_beside_causes_are_named_as_what_is_not_taken(covariance: bool) -> None:
+    """Algorithm 1 answers for causes on trees, and it does not take an isolation forest."""
+    X, y = make_classification(120, 3, n_informative=3, n_redundant=0, random_state=3)
+    table = pd.DataFrame(X, columns=list("abc"))
+    model = GradientBoostingClassifier(n_estimators=5, random_state=0).fit(table, y)
+    space = Space.from_frame(table)
+    space = space.with_covariance(table) if covariance else replace(space, causes=Causal({"a": {"b": 0.5}}))
+    explainer, row = Explainer(model, space), table[model.predict(table) == 0].iloc[0]
+    with pytest.raises(InputError, match=r"does not take margins of further trees.*leave the rule out"):
+        explainer.explain(row, Box(0.1), distance="l2", rules=[Plausible(table)])
+
+
+@pytest.mark.parametrize("covariance", [True, False])
+def test_linear_models_name_causes_as_what_does_not_go_with_some_columns(covariance: bool) -> None:
+    model = linear_model(np.array([[1.0, 1.0]]), np.array([-5.0]))
+    space = Space.plain(("x0", "x1"))
+    matrix = Covariance(("x0", "x1"), ((1.0, 0.5), (0.5, 1.0)))
+    space = replace(space, covariance=matrix) if covariance else replace(space, causes=Causal({"x0": {"x1": 0.5}}))
+    with pytest.raises(InputError, match="together with rooms with on='changed'; use on='all'"):
+        Explainer(model, space).explain(np.zeros(2), Box(0.1, on="changed"), distance="l2")
