@@ -2,11 +2,14 @@
 
 Instances are appended to ``results/proofs.jsonl`` as they finish; a second start goes on where the first ended. Seconds are of
 the processor, because the machine may be busy. A search is made without a log (the control), with one, and once more with the
-proof written after it.
+proof written after it. Files are kept in a folder if one is named; ``confirm_again`` asks the checker about all of them.
 """
 
 from __future__ import annotations
 
+import gzip
+import json
+import sys
 import time
 from collections.abc import Iterable
 from pathlib import Path
@@ -30,6 +33,7 @@ from elbowroom_checker import Refused, check
 
 KEYS = ("data", "model", "norm", "rho", "row", "limit")
 CHECKING_SECONDS = 600.0
+MODEL = "model.json.gz"
 
 
 def run_proofs(
@@ -41,6 +45,7 @@ def run_proofs(
     radii: Iterable[float] = RADII,
     resume: bool = True,
     lines: Path | None = None,
+    keep: Path | None = None,
 ) -> list[dict[str, Any]]:
     """One record per instance; those of earlier starts are kept."""
     kept = Lines(lines or record.RESULTS / "proofs.jsonl")
@@ -58,7 +63,8 @@ def run_proofs(
             todo = [key for key in keys if key not in done]
             if todo:
                 X, y = paper_data(name)
-                asked = _Asked(Explainer(case.train(X, y)), limit)
+                shelf = None if keep is None else keep / f"{name} {case.label}"
+                asked = _Asked(Explainer(case.train(X, y)), limit, shelf)
                 for key in todo:
                     _, _, norm, rho, i, _ = key
                     done[key] = {**dict(zip(KEYS, key, strict=True)), **asked.record(X[i], ROOM[norm](rho), i)}
@@ -70,8 +76,12 @@ def run_proofs(
 class _Asked:
     """One model, its file, and an engine whose memory is warm."""
 
-    def __init__(self, explainer: Explainer, limit: float) -> None:
+    def __init__(self, explainer: Explainer, limit: float, shelf: Path | None = None) -> None:
         self._explainer, self._limit, self._file = explainer, limit, model_bytes(explainer.model)
+        self._shelf = shelf
+        if shelf is not None:
+            shelf.mkdir(parents=True, exist_ok=True)
+            (shelf / MODEL).write_bytes(gzip.compress(self._file))
         self._engine = TreeEngine() if isinstance(explainer.model, TreeEnsemble) else None
 
     def record(self, x: np.ndarray, room: Room, number: int) -> dict[str, Any]:
@@ -93,7 +103,11 @@ class _Asked:
         }
         if proof.document is None:
             return found
-        began, text = time.process_time(), proof.text.encode()
+        text = proof.text.encode()
+        if self._shelf is not None:
+            name = f"{room!r} {number}.json.gz"
+            (self._shelf / name).write_bytes(gzip.compress(text))
+        began = time.process_time()
         try:
             said = check(text, self._file, CHECKING_SECONDS)
             low = said.bound is not None and said.bound < answer.lower_bound * (1.0 - 1e-9)
@@ -121,6 +135,23 @@ class _Asked:
         assert self._engine is not None
         Attempt(problem, clock, self._engine).run(0)
         return time.process_time() - began
+
+
+def confirm_again(folder: Path) -> dict[str, int]:
+    """How many of the files in a folder are confirmed, with how many halves, and by name which are refused."""
+    found = {"both_halves": 0, "valid_alone": 0, "refused": 0}
+    for shelf in sorted(each for each in folder.iterdir() if each.is_dir()):
+        model = gzip.decompress((shelf / MODEL).read_bytes())
+        for path in sorted(shelf.glob("*.json.gz")):
+            if path.name == MODEL:
+                continue
+            try:
+                said = check(gzip.decompress(path.read_bytes()), model, CHECKING_SECONDS)
+                found["valid_alone" if said.bound is None else "both_halves"] += 1
+            except Refused as reason:
+                print(f"{shelf.name} {path.name}: {reason}")
+                found["refused"] += 1
+    return found
 
 
 def _line(batch: list[dict[str, Any]]) -> str:
@@ -175,3 +206,7 @@ def _summed(records: list[dict[str, Any]]) -> dict[str, Any]:
 
 def _name(each: dict[str, Any]) -> str:
     return f"{each['data']} {each['model']} {each['norm']} {each['rho']} row {each['row']}"
+
+
+if __name__ == "__main__":
+    print(json.dumps(confirm_again(Path(sys.argv[1]))))

@@ -31,6 +31,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "only": {"nargs": "+", "help": "names of the parts to be made"},
     "methods": {"nargs": "+", "help": "methods to be judged"},
     "centers": {"type": Path, "help": "a CSV file with centres from any other method"},
+    "keep": {"type": Path, "help": "a folder that keeps all proof files"},
     "out": {"type": Path, "help": "where the results go (default: benchmarks/results)"},
 }
 
@@ -86,7 +87,7 @@ COMMANDS = [
     Command("agreement", "Algorithm 1 on two solvers, the fast engines and brute force: 4,500 questions", "agreement:run_agreement", "rows families norms limit resume"),
     Command("control", "Algorithm 1 on HiGHS and SCIP beside the fast engines, second by second", "control:run_control", "rows limit data models norms solvers resume", "control:summary"),
     Command("heuristic", "one leaf against exact on diabetes, radii .01 to .1", "heuristic:run_heuristic", "rows limit", "heuristic:summary"),
-    Command("proofs", "proof files of the paper's linear models and boxes on trees, and with --models of all others: confirmed, sizes, seconds", "proofs:run_proofs", "rows limit data models norms radii resume", "proofs:summary"),
+    Command("proofs", "proof files of the paper's linear models and boxes on trees, and with --models of all others: confirmed, sizes, seconds", "proofs:run_proofs", "rows limit data models norms radii resume keep", "proofs:summary"),
     Command("menu", "menus on gradient boosting with 100 trees: seconds for 1, 2 and 3 changes", "menu:run_menu", "rows limit data", "menu:summary"),
     Command("kept", "the chance that a Gaussian slip keeps the class: proven bounds, the paper's formula, sampling", "kept:run_kept", "rows limit", "kept:summary"),
     Command("promises", "the closest centre whose slips keep the class with probability 0.9: proven bounds against sampling, PROBE beside it", "promises:run_promises", "rows limit models", "promises:summary"),

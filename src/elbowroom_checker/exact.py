@@ -29,10 +29,10 @@ def first(at: int, whole: bool) -> float:
     return value if units(value) >= at else math.nextafter(value, math.inf)
 
 
-def up(x: float, whole: bool) -> float:
+def up(x: float, whole: bool = False) -> float:
     """The next value of a column after x: the next float, or the next whole number."""
     return math.floor(x) + 1.0 if whole and abs(x) < 2.0**52 else math.nextafter(x, math.inf)
 
 
-def down(x: float, whole: bool) -> float:
+def down(x: float, whole: bool = False) -> float:
     return -up(-x, whole)

@@ -11,6 +11,7 @@ from elbowroom_checker.reading import index, indices, kind, need, number, number
 MOST: Final = 1_000_000  # scores of all nodes
 DEEPEST: Final = 1000  # nodes on the way to a leaf
 RULES: Final = ("POSITIVE", "NONNEGATIVE", "ARGMAX")
+ABOUT: Final = ("source", "fingerprint")
 
 
 @dataclass(frozen=True)
@@ -58,8 +59,7 @@ class Model:
     classes: list[str]
     rule: str
     link: str
-    source: str
-    fingerprint: str
+    source: str  # what was read, for people
     link_single: bool
     fused_products: bool
     ties_last: bool
@@ -71,8 +71,7 @@ class Model:
 def read_model(file: dict[str, Any]) -> Model:
     need(part(file, "format") == "elbowroom model" and part(file, "version") == 2, "no model file of version 2")
     names, classes = ([kind(x, str, key) for x in kind(part(file, key), list, key)] for key in ("names", "classes"))
-    texts = ("rule", "link", "source", "fingerprint", "family")
-    rule, link, source, fingerprint, family = (kind(part(file, key), str, key) for key in texts)
+    rule, link, family, *of = (kind(part(file, key), str, key) for key in ("rule", "link", "family", *ABOUT))
     single, fused, ties = (kind(part(file, key), bool, key) for key in ("link_single", "fused_products", "ties_last"))
     threshold, error = (number(part(file, key), key) for key in ("threshold", "evaluation_error"))
     n, n_scores = len(names), len(classes) if rule == "ARGMAX" else 1
@@ -82,7 +81,8 @@ def read_model(file: dict[str, Any]) -> Model:
     need(error >= 0.0 and (rule != "ARGMAX" or threshold == 0.0), "a negative error, or a threshold of several scores")
     need(family in ("trees", "linear", "network"), f"models of the family {family!r} are unknown to this checker")
     parts = _trees(part(file, "trees"), n, n_scores) if family == "trees" else _maps(part(file, family), n, n_scores)
-    return Model(names, classes, rule, link, source, fingerprint, single, fused, ties, threshold, error, parts)
+    source = "{!r} with fingerprint {!r}".format(*of)
+    return Model(names, classes, rule, link, source, single, fused, ties, threshold, error, parts)
 
 
 def _trees(of: Any, n: int, n_scores: int) -> Trees:

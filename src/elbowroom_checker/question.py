@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final, TypeAlias
 
@@ -21,15 +21,14 @@ MOST_OPEN: Final = 4_000_000  # numbers in boxes that wait for their part of a p
 
 @dataclass
 class Box:
-    """low <= x <= high in every column, whole where declared, one member of every group 1; in a network also ends of what some
-    neurons sum up to, which are counted after the columns."""
+    """low <= x <= high in every column, whole where declared, one member of every group 1. In proofs about networks also ends of
+    what neurons sum up to, which are counted after the columns."""
 
     low: list[float]
     high: list[float]
-    decided: dict[int, tuple[float, float]] = field(default_factory=dict)
 
     def copy(self) -> Box:
-        return Box(self.low.copy(), self.high.copy(), self.decided)
+        return Box(self.low.copy(), self.high.copy())
 
     def cut(self, f: int, low: float, high: float) -> None:
         self.low[f], self.high[f] = max(self.low[f], low), min(self.high[f], high)
@@ -87,12 +86,8 @@ class Question:
     def halves(self, box: Box, f: int, at: float) -> tuple[Box, Box]:
         """The part with x_f <= at, and the part above. What a neuron sums up to is a real number: both parts touch."""
         left, right = box.copy(), box.copy()
-        if f >= len(self.whole):
-            low, high = box.decided.get(f, (-BIGGEST, BIGGEST))
-            left.decided, right.decided = {**box.decided, f: (low, at)}, {**box.decided, f: (at, high)}
-            return left, right
         left.cut(f, -BIGGEST, at)
-        right.cut(f, up(at, self.whole[f]), BIGGEST)
+        right.cut(f, up(at, self.whole[f]) if f < len(self.whole) else at, BIGGEST)
         return left, right
 
     def room(self, center: list[float]) -> Box:
@@ -108,13 +103,9 @@ class Question:
 
     def reaches(self, gaps: list[int]) -> bool:
         """A shift by these gaps (in units) stays in the ball or diamond, sum phi(gap / width) <= 1, and in any box."""
-        above, below, power = 0, 1, 2 if self.shape == "ball" else 1  # the sum as a fraction
-        for gap, width in zip(gaps, map(units, self.up), strict=True):
-            if self.shape != "box" and gap:
-                above, below = above * width**power + gap**power * below, below * width**power
-                if gap > width:
-                    return False
-        return above <= below
+        moved = [(gap, units(width)) for gap, width in zip(gaps, self.up, strict=True) if gap and self.shape != "box"]
+        power = 2 if self.shape == "ball" else 1
+        return all(gap <= width for gap, width in moved) and sum(Fraction(*share) ** power for share in moved) <= 1
 
     # ---- costs ---------------------------------------------------------------------------------------------------------
     def power(self, cost: int) -> int:
@@ -133,7 +124,7 @@ class Question:
         return [(a, up(b, whole)) for a, b, whole in zip(box.low, box.high, self.whole, strict=True)]
 
     def nearest(self, box: Box) -> list[float]:
-        return [min(max(x, a), b) for x, a, b in zip(self.factual, box.low, box.high, strict=True)]
+        return [min(max(x, a), b) for x, a, b in zip(self.factual, box.low, box.high, strict=False)]
 
     def stays(self, group: Group, box: Box) -> bool:
         """The category of the factual is still open."""
@@ -172,9 +163,8 @@ def read_question(file: Any, model: Model) -> Question:
     lows, highs = (numbers(part(room, key), n, key, 0.0) for key in ("down", "up"))
     need(shape == "box" or lows == highs, "a ball or diamond has one width per column")
     need(not any(factor[f] or lows[f] or highs[f] for f in group_of), "a category with a width")
-    for group in groups:
-        row = sorted(factual[f] for f in group.members)
-        need(row == [0.0] * (len(row) - 1) + [1.0], "factual: a group without one category")
+    rows = [sorted(factual[f] for f in group.members) for group in groups]
+    need(all(row == [0.0] * (len(row) - 1) + [1.0] for row in rows), "factual: a group without one category")
     wanted = index(part(target, "class"), len(model.classes), "class")
     sure = None if sure is None else number(sure, "probability")
     steps, of = [f in whole or f in group_of for f in range(n)], [group_of.get(f, -1) for f in range(n)]
@@ -193,17 +183,18 @@ def _ends(file: Any, key: str, n: int, none: float) -> list[float]:
 Leaf: TypeAlias = tuple[Any, Box, list[Box]]
 
 
-def walk(steps: Any, root: Box, question: Question, what: str, budget: Budget, neurons: int) -> Iterator[Leaf]:
+def walk(steps: Any, root: Box, question: Question, what: str, budget: Budget, neurons: int = 0) -> Iterator[Leaf]:
     """The leaves of a list of steps with their (not yet narrowed) boxes, and the boxes that wait. A split [column, value] stands
     before its left and then its right part; neurons are counted after the columns."""
-    stack, n = [root.copy()], len(root.low)
+    n = len(root.low) + neurons
+    stack = [Box(root.low + [-BIGGEST] * neurons, root.high + [BIGGEST] * neurons)]
     for step in kind(steps, list, what):
         need(bool(stack), f"{what} goes on after its end")
-        need(len(stack) * (n + len(stack[-1].decided)) <= MOST_OPEN, f"{what} is too deep")
+        need(len(stack) * n <= MOST_OPEN, f"{what} is too deep")
         budget.look()
         box = stack.pop()
         if type(step) is list and len(step) == 2 and type(step[1]) is not list:
-            f, at = index(step[0], n + neurons, "column of a split"), number(step[1], "value of a split")
+            f, at = index(step[0], n, "column of a split"), number(step[1], "value of a split")
             stack += reversed(question.halves(box, f, at))
         else:
             yield step, box, stack

@@ -5,18 +5,17 @@ from __future__ import annotations
 import hashlib
 import math
 from collections import Counter
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
-from elbowroom_checker.centers import Centers
 from elbowroom_checker.exact import BITS
-from elbowroom_checker.linear import MapCenters, Maps
-from elbowroom_checker.model import Model, Trees, read_model
-from elbowroom_checker.question import Box, Question, margins, read_question, walk
+from elbowroom_checker.maps import Maps
+from elbowroom_checker.model import Model, read_model
+from elbowroom_checker.question import Box, Leaf, Question, margins, read_question, walk
 from elbowroom_checker.reading import MOST_MEMORY, Budget, Refused, kind, need, number, numbers, parsed, part, weight
-from elbowroom_checker.trees import Walker, tree_row
+from elbowroom_checker.trees import walker
 
-Family: TypeAlias = Walker | Maps
 SECONDS: Final = 600.0
 ASSUMED: Final = (
     "ASSUMED: the model file states what the model does (elbowroom replays it against the model when it reads it).",
@@ -47,64 +46,56 @@ def check(proof: bytes, model: bytes, seconds: float = SECONDS) -> Proven:
 
 
 def _check(file: dict[str, Any], model: Model, digest: str, budget: Budget) -> Proven:
-    need(part(file, "format") == "elbowroom proof" and part(file, "version") == 3, "no proof file of version 3")
+    need(part(file, "format") == "elbowroom proof" and part(file, "version") == 4, "no proof file of version 4")
     need(part(file, "model_sha256") == digest, "the proof is about another model file")
     question = read_question(part(file, "question"), model)
     rivals, parts = margins(model, question), model.parts
-    if isinstance(parts, Trees):
-        family: Family = Walker(parts, question, [tree_row(model, parts, rival) for rival in rivals])
-    else:
-        family = Maps(parts, question, rivals)
+    family: Any = Maps(parts, question, rivals) if isinstance(parts, list) else walker(model, parts, question, rivals)
     said, region, distance = _asked(model, question), part(file, "region"), None
     if region is not None:
         center, box = _region(region, question)
         cost = question.least_cost(Box(center.copy(), center.copy())) or 0
         distance = (math.isqrt(cost) if question.norm == "l2" else cost) / (1 << 2 * BITS)
-        how = _check_region(family, question, box, center, part(file, "validity"), budget)
+        count = Counter[str]()
+        for j, steps in enumerate(kind(part(file, "validity"), list, "validity: one proof per rival", len(rivals))):
+            proof = family.region(j, center)
+            leaves = walk(steps, box, question, "a validity proof", budget, proof.neurons)
+            count += _reasons(leaves, question, proof, lambda _: False)
         for name, c, low, high in zip(model.names, center, box.low, box.high, strict=True):
             said.append(f"region, column {name!r}: centre {c!r}, from {low!r} to {high!r}")
-        said.append(f"VALID: every input of the {question.shape} around the centre has the wanted outcome ({how}).")
+        said.append(f"VALID: every input of the {question.shape} around the centre has the wanted outcome{_how(count)}")
         said.append(f"The centre is at distance {distance:.17g} ({question.norm}) from the row.")
     optimality, bound = part(file, "optimality"), None
     if isinstance(optimality, str):
         need(region is not None, "the file proves nothing: neither a region nor a bound")
         said.append(f"Nothing is proven about closer centres: {optimality[:300]!r}")
     else:
-        stated = part(optimality, "bound")
+        stated, steps = part(optimality, "bound"), part(optimality, "tree")
         bound = math.inf if stated is None else number(stated, "bound", 0.0)
-        how = _check_centers(family, question, optimality, None if stated is None else bound, budget)
+        limit = None if stated is None else question.price(bound)
+        proof = family.centers(optimality, None if stated is None else bound, budget)
+        leaves = walk(steps, question.limits, question, "the tree of centres", budget, proof.neurons)
+        count = _reasons(leaves, question, proof, lambda box: question.is_closed(box, limit))
         words = "NONE EXISTS: the {}" if stated is None else f"NOT CLOSER: at a distance below {bound:.17g}, the {{}}"
-        said.append(f"{words.format(question.shape)} of every admissible centre holds another outcome ({how}).")
+        said.append(f"{words.format(question.shape)} of every admissible centre holds another outcome{_how(count)}")
     for key, value in kind(file.get("attestation", {}), dict, "attestation").items():
         said.append(f"ATTESTED, NOT PROVEN: {key!r}: {value!r:.300}")
     return Proven([*said, *ASSUMED], region is not None, distance, bound)
 
 
-def _check_region(
-    family: Family, question: Question, region: Box, center: list[float], file: Any, budget: Budget
-) -> str:
-    """How it was shown, rival by rival and part by part, that every input of a region is good."""
-    count = 0
-    for j, steps in enumerate(kind(file, list, "validity: one proof per rival", len(family.rows))):
-        for step, box, _ in walk(steps, region, question, "a validity proof", budget, family.neurons):
-            count += 1
-            holds = not question.narrow(box) or family.proves(j, step, box, center)
-            need(holds, f"leaf {count} of a validity proof does not hold")
-    return f"{count} parts, {family.how}"
-
-
-def _check_centers(family: Family, question: Question, file: Any, bound: float | None, budget: Budget) -> str:
-    """By which reasons no centre is closer than the bound: 0 says that every one of a box costs as much, or changes too much."""
-    count, limit = Counter[str](), None if bound is None else question.price(bound)
-    reasons = Centers(family, file, limit, budget) if isinstance(family, Walker) else MapCenters(family, file, bound)
-    tree = walk(part(file, "tree"), question.limits, question, "the tree of centres", budget, reasons.neurons)
-    for step, box, stack in tree:
-        is_open = question.narrow(box) and not question.is_closed(box, limit)
-        need(step != 0 or not is_open, "a leaf has a centre below the bound")
-        reason, rest = ("cost", []) if step == 0 else reasons.closes(step, box, is_open)
+def _reasons(leaves: Iterator[Leaf], question: Question, proof: Any, is_closed: Callable[[Box], bool]) -> Counter[str]:
+    """Why the leaves of a list of steps hold: 0 may say that nothing is left of a box, or nothing below the bound."""
+    count = Counter[str]()
+    for step, box, stack in leaves:
+        is_open = question.narrow(box) and not is_closed(box)
+        reason, rest = ("nothing left", []) if step == 0 and not is_open else proof.closes(step, box, is_open)
         stack += rest
         count[reason] += 1
-    return ", ".join(f"{number} by {reason}" for reason, number in count.items())
+    return count
+
+
+def _how(count: Counter[str]) -> str:
+    return f" ({', '.join(f'{number} by {reason}' for reason, number in count.items())})."
 
 
 def _region(region: Any, question: Question) -> tuple[list[float], Box]:
@@ -119,15 +110,15 @@ def _region(region: Any, question: Question) -> tuple[list[float], Box]:
 def _asked(model: Model, question: Question) -> list[str]:
     """The question in words; texts of the files are shown as Python shows them, without control characters."""
     sure = "" if question.probability is None else f" with probability at least {question.probability!r}"
-    wanted = f"the class {model.classes[question.target]!r}{sure}"
-    said = [f"Model {model.source!r} with fingerprint {model.fingerprint!r}; wanted: {wanted}."]
+    wanted, limits = f"the class {model.classes[question.target]!r}{sure}", question.limits
+    said = [f"Model {model.source}; wanted: {wanted}."]
     for f, name in enumerate(model.names):
-        limits = f"between {question.limits.low[f]!r} and {question.limits.high[f]!r}" + ", whole" * question.whole[f]
+        ends = f"between {limits.low[f]!r} and {limits.high[f]!r}" + ", whole" * question.whole[f]
         room = f"-{question.down[f]!r} +{question.up[f]!r}, a move of 1 costs {question.factor[f]!r}"
-        said.append(f"row, column {name!r}: {question.factual[f]!r}, {limits}; room {room}")
+        said.append(f"row, column {name!r}: {question.factual[f]!r}, {ends}; room {room}")
     for group in question.groups:
         members = ", ".join(repr(model.names[f]) for f in group.members)
-        inside = "any category inside the room" if group.free else "the same category inside the room"
+        inside = f"{'any' if group.free else 'the same'} category inside the room"
         said.append(f"one of {members} is 1; {inside}; another category costs {group.price!r}")
     if question.most_changes is not None:
         said.append(f"at most {question.most_changes} columns or categories may change")

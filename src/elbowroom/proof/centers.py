@@ -27,10 +27,9 @@ from elbowroom.search.trees.heap import Nodes, push
 from elbowroom.search.trees.memory import TreeMemory
 from elbowroom.search.trees.question.layout import lay_out
 from elbowroom.search.trees.stop import STOP
-from elbowroom_checker.centers import Auction, meets
 from elbowroom_checker.exact import up
 from elbowroom_checker.question import Box
-from elbowroom_checker.trees import Row, Walker
+from elbowroom_checker.trees import Auction, Row, Walker, meets
 
 ABOVE: Final = (
     4e-11  # relative: the kernels search this far beyond the bound, more than their rounding, less than their gap

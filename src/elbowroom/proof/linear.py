@@ -1,134 +1,104 @@
 """Linear models: multipliers for the checker, found in floats and tried on its own functions.
 
-Validity of a ball or diamond needs one multiplier u per rival: the value of the budget. That no centre is closer is weak
-duality with one rival: a shift of the room towards it, a multiplier l of its margin, and weights d of the costs (dual norm at
-most 1). In a column in which the centre may go on without end, l (|w_f| + e_f) <= d_f factor_f must hold; the best l is then
-one at which a column is just worth its cost.
+That no centre is closer is weak duality with one rival: a shift of the room towards it, a multiplier l of its margin, and
+weights d of the costs (dual norm at most 1). In a column in which the centre may go on without end, l (|w_f| + e_f) <=
+d_f factor_f must hold; the best l is then one at which a column is just worth its cost.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, Final
 
 import numpy as np
 
 from elbowroom.numerics import Floats
+from elbowroom.proof.duality import fence, region_leaf
 from elbowroom.proof.validity import NotWritten
 from elbowroom.search.contract import Clock
 from elbowroom_checker.exact import BIGGEST, BITS
-from elbowroom_checker.linear import ROUNDING, LinearRow, check_range, dual_value, worst_margin
+from elbowroom_checker.maps import Duality, Maps
 from elbowroom_checker.model import Affine
-from elbowroom_checker.question import Box, Question
-from elbowroom_checker.reading import Refused
+from elbowroom_checker.question import Box, Margin, Question
+from elbowroom_checker.reading import Budget, Refused
 
 NEARLY: Final = 1.0 - 1e-15  # weights and shifts are shortened by this, so that rounding does not make them too long
 GAP: Final = 1e-9  # relative: a bound that is closer to the search's own is as good
 MOST_STEPS: Final = 2000  # of a tree of boxes
+ROUNDING: Final = Fraction(1, 2**51)
 
 
-# ---- validity ----------------------------------------------------------------------------------------------------------
-def region_multipliers(
-    parts: Affine, rows: list[LinearRow], question: Question, region: Box, center: list[float]
-) -> list[list[float]]:
-    """One leaf per rival, its multiplier, which the checker accepts."""
-    _need_range(parts, region)
-    found = [0.0 if question.shape == "box" else _multiplier(row, question, region, center) for row in rows]
-    for row, u in zip(rows, found, strict=True):
-        if worst_margin(row, question, region, center, u) <= 0:
-            raise NotWritten("the region has a point whose margin is within the error bound")
-    return [[u] for u in found]
+@dataclass(frozen=True)
+class LinearRow:
+    """margin(x) = weight x + constant; the original's is within error |x| + doubt of it."""
+
+    weight: list[Fraction]
+    constant: Fraction
+    error: list[Fraction]
+    doubt: Fraction
 
 
-def _need_range(parts: Affine, box: Box) -> None:
-    try:
-        check_range(parts, box)
-    except Refused as reason:
-        raise NotWritten(str(reason)) from None
+def linear_row(affine: Affine, margin: Margin) -> LinearRow:
+    signs, columns = margin.signs, range(len(affine.columns))
+    weights = [sum((s * Fraction(affine.weight[k][f]) for k, s in signs.items()), Fraction(0)) for f in columns]
+    constant = sum((s * Fraction(affine.bias[k]) for k, s in signs.items()), -margin.goal)
+    errors = [sum((Fraction(affine.error_slope[k][f]) for k in signs), Fraction(0)) for f in columns]
+    return LinearRow(weights, constant, errors, sum((Fraction(affine.error_constant[k]) for k in signs), margin.doubt))
 
 
-def _multiplier(row: LinearRow, question: Question, region: Box, center: list[float]) -> float:
-    """Where the slope of the dual vanishes: the budget is spent by the points that its multiplier leads to."""
-    low, high, middle = np.array(region.low), np.array(region.high), np.array(center)
-    moving = (low < high) & (np.array(question.group_of) < 0)
-    w, width = np.array([float(x) for x in row.weight])[moving], np.array(question.up)[moving]
-    low, high, middle = low[moving], high[moving], middle[moving]
-    if not (w * width).any():
-        return 0.0
-    if question.shape == "diamond":
-        spends = [
-            (abs(a * b), abs(end - c) / b)
-            for a, b, c, end in zip(w, width, middle, np.where(w > 0, low, high), strict=True)
-        ]
-        left = 1.0
-        for price, share in sorted(spends, reverse=True):
-            left -= share
-            if left <= 1e-15:
-                return float(price)
-        return 0.0
-    small, large = 0.0, float(np.abs(w * width).sum())
-    for _ in range(200):
-        u = (small + large) / 2
-        ratio = (np.clip(middle - w * width**2 / (2 * u), low, high) - middle) / width
-        small, large = (u, large) if float(ratio @ ratio) > 1.0 else (small, u)
-    return large
+def region_leaves(maps: Maps, region: Box, center: list[float]) -> list[list[Any]]:
+    """One leaf per rival, which the checker accepts."""
+    found = [region_leaf(maps.region(j, center), region) for j in range(len(maps.rivals))]
+    if None in found:
+        raise NotWritten("the region has a point whose margin is within the error bound")
+    return [[leaf] for leaf in found]
 
 
 # ---- no closer centre --------------------------------------------------------------------------------------------------
-def linear_centers_document(
-    parts: Affine, rows: list[LinearRow], question: Question, center: list[float] | None, bound: float, clock: Clock
-) -> dict[str, Any]:
+def linear_centers_document(maps: Maps, center: list[float] | None, bound: float, clock: Clock) -> dict[str, Any]:
     """A tree of boxes of centres: where one rival's multiplier does not reach the bound, the whole number, the category or the
     limit that it fails at divides the box."""
-    steps: list[Any] = []
-    stack, reached, shifts = [question.limits.copy()], bound, [_shift(r, question) for r in rows]
-    _need_range(parts, question.limits)
+    question, rows = maps.question, [linear_row(maps.layers[0], margin) for margin in maps.rivals]
+    shifts = [_shift(row, question) for row in rows]
+    stated = bound if math.isinf(bound) else bound * (1.0 - GAP)
+    duality = maps.centers({"shifts": shifts}, None if math.isinf(bound) else stated, Budget(math.inf))
+    limit = None if math.isinf(bound) else question.price(stated)
+    steps, root, behind = fence(question, bound)
+    stack = [root]
     while stack:
         if clock.expired:
             raise NotWritten("the time limit was reached before the proof about closer centres was written")
         whole_box = stack.pop()
         box = whole_box.copy()
-        if not question.narrow(box):
+        if not question.narrow(box) or question.is_closed(box, limit):
             steps.append(0)
             continue
-        cost = question.least_cost(box)
-        if cost is None or distance_of(question, cost) * NEARLY >= bound * (1.0 - GAP):
-            reached = reached if cost is None else min(reached, distance_of(question, cost) * NEARLY)
-            steps.append(0)
-            continue
-        value, leaf, row = _best_leaf(rows, question, box, center, bound, shifts)
-        if value > 0.0 if math.isinf(bound) else value >= bound * (1.0 - GAP):
-            reached = min(reached, value * NEARLY) if math.isfinite(bound) else bound
+        leaf = _leaf(duality, rows, box, center)
+        if leaf is not None:
             steps.append(leaf)
             continue
-        split = None if len(steps) > MOST_STEPS or row < 0 else _split(rows[row], question, box, shifts[row])
+        splits = (_split(row, question, box, shift) for row, shift in zip(rows, shifts, strict=True))
+        split = None if len(steps) > MOST_STEPS else next((each for each in splits if each is not None), None)
         if split is None:
             raise NotWritten("weak duality with one rival does not reach the bound")
         steps.append(list(split))
         stack += reversed(question.halves(whole_box, *split))
-    return {"bound": None if math.isinf(bound) else reached, "shifts": shifts, "tree": steps}
+    return {"bound": None if math.isinf(bound) else stated, "shifts": shifts, "tree": steps + [0] * behind}
 
 
-def _best_leaf(
-    rows: list[LinearRow],
-    question: Question,
-    box: Box,
-    center: list[float] | None,
-    bound: float,
-    shifts: list[list[float]],
-) -> tuple[float, dict[str, Any], int]:
-    """The best bound of a box by one rival, its leaf, and the rival (-1: none has a bound)."""
-    best: tuple[float, dict[str, Any], int] = (-math.inf, {}, -1)
+def _leaf(duality: Duality, rows: list[LinearRow], box: Box, center: list[float] | None) -> list[Any] | None:
+    """A leaf of one rival, which the checker accepts."""
     for j, row in enumerate(rows):
-        for multiplier, weights in _candidates(row, question, center, math.isinf(bound)):
-            leaf = {"row": j, "multiplier": multiplier, "shift": j, "weights": weights}
+        for multiplier, weights in _candidates(row, duality.question, center, duality.bound is None):
+            leaf = [weights, [[j, [multiplier * (i == j) for i in range(len(rows))], 0]]]
             try:
-                value = float(dual_value(row, question, box, leaf, shifts[j], math.isinf(bound)))
-            except (Refused, OverflowError):
-                continue
-            if value > best[0]:
-                best = value, leaf, j
-    return best
+                if duality.excess(leaf, box) > 0:
+                    return leaf
+            except Refused as reason:
+                raise NotWritten(str(reason)) from None
+    return None
 
 
 def distance_of(question: Question, cost: int) -> float:
@@ -193,6 +163,10 @@ def _shift(row: LinearRow, question: Question) -> list[float]:
         towards = np.where(np.arange(w.size) == np.argmax(np.abs(w) * up), towards, 0.0)
     towards = np.where(np.array(question.whole), np.trunc(towards), towards)
     towards = np.where(group_of >= 0, 0.0, towards)
+    for group in question.groups:
+        if group.free:
+            worst = min(question.categories(group, question.limits), key=lambda f: row.weight[f] + row.error[f])
+            towards[worst] = 1.0
     return [float(x) + 0.0 for x in towards]
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -23,11 +24,11 @@ from elbowroom.models.margins import network_margins
 from elbowroom.numerics import Floats, Ints
 from elbowroom.problem import Target
 from elbowroom.problem.body import Body
+from elbowroom.proof.duality import region_leaf, sides, widened
 from elbowroom.proof.validity import NotWritten
 from elbowroom.search.contract import Clock
-from elbowroom_checker.model import Affine
-from elbowroom_checker.network import Part
-from elbowroom_checker.question import Box, Margin, Question
+from elbowroom_checker.maps import Maps, Part
+from elbowroom_checker.question import Box
 from elbowroom_checker.reading import Refused
 
 _ROUNDS, _LITTLE, _SHARE = (
@@ -53,25 +54,18 @@ class _Piece:
 class NetworkSteps:
     """The steps of one rival. In the file the neurons are counted after the columns, layer by layer."""
 
-    def __init__(
-        self,
-        layers: list[Affine],
-        question: Question,
-        margin: Margin,
-        rival: int,
-        judge: NetworkQuestion,
-        body: Body,
-        clock: Clock,
-    ) -> None:
-        self._layers, self._question, self._margin, self._rival = layers, question, margin, rival
+    def __init__(self, maps: Maps, rival: int, judge: NetworkQuestion, body: Body, clock: Clock) -> None:
+        self._question, self._rival = maps.question, rival
         self._judge, self._body, self._clock = judge, body, clock
-        self._region, self._center = Box(body.lower.tolist(), body.upper.tolist()), body.center.tolist()
-        self._first = np.cumsum([len(self._center), *(len(layer.bias) for layer in layers)]).tolist()
+        self._region, center = Box(body.lower.tolist(), body.upper.tolist()), body.center.tolist()
+        self._duality = maps.region(rival, center)
+        self._first = np.cumsum([len(center), *(len(layer.bias) for layer in maps.layers)]).tolist()
         self._solver = quiet_solver()
 
     def write(self) -> list[Any]:
         steps: list[Any] = []
-        stack = [_Piece(self._region.copy(), NOBODY, np.zeros((0, len(self._center))))]
+        root = widened(self._region, self._duality.neurons)
+        stack = [_Piece(root, NOBODY, np.zeros((0, len(self._region.low))))]
         while stack:
             if self._clock.expired:
                 raise NotWritten("the time limit was reached before the proof of validity was written")
@@ -89,26 +83,28 @@ class NetworkSteps:
             open_members = sorted(question.categories(group, box))
             if len(open_members) > 1:
                 return self._split(piece, open_members[0], 0.0)
-        part = Part(self._layers, question, box, self._center)
-        if part.empty or part.worst(self._margin) > 0:
-            return 0, []
+        part = self._duality.part(box, 0)
+        leaf = self._leaf(box, [])
+        if leaf is not None:
+            return leaf, []
         if self._is_plain_box:
-            return self._settle_box(piece, part)
-        node = self._node(part)
+            return self._settle_box(piece, box, part)
+        node = self._node(part, box)
         bound, point = self._judge.improve(node, self._rival, self._judge.bound(node, self._rival))
         multipliers = [
-            {i: float(m[0, i]) for i in self._free(k, part) if math.isfinite(m[0, i])}
+            {i: float(m[0, i]) for i in self._free(k, part, box) if math.isfinite(m[0, i])}
             for k, m in enumerate(bound.multipliers)
         ]
-        if self._proves(part, multipliers):
-            return _leaf(multipliers), []
+        leaf = self._leaf(box, multipliers)
+        if leaf is not None:
+            return leaf, []
         split = self._judge.where_to_split(node, bound, point)
         if split is None:
             raise NotWritten(_STUCK)
         place, where = split
         if isinstance(where, float):  # no neuron is left to split
-            climbed = self._climbed(part, multipliers)
-            return (_leaf(climbed), []) if self._proves(part, climbed) else self._split(piece, place, where)
+            leaf = self._leaf(box, self._climbed(part, multipliers))
+            return self._split(piece, place, where) if leaf is None else (leaf, [])
         return self._split(piece, self._first[place] + where, 0.0)
 
     @property
@@ -117,12 +113,12 @@ class NetworkSteps:
         whole = np.array(self._question.whole)[self._judge.inputs.moving].any()
         return len(self._judge.hidden) == 1 and self._question.shape == "box" and not whole
 
-    def _settle_box(self, piece: _Piece, part: Part) -> tuple[Any, list[_Piece]]:
+    def _settle_box(self, piece: _Piece, box: Box, part: Part) -> tuple[Any, list[_Piece]]:
         """A leaf, or a split at the neuron whose relaxation errs most where the bound is lowest: with all neurons on one side the
         rest is a linear program, which has no gap. Inputs are split where no neuron errs."""
-        judge, box = self._judge, part.box
+        judge, decided = self._judge, sides(self._duality, box)
         layer, v = judge.hidden[0], judge.last.weight[self._rival]
-        inputs = InputSet(self._body, np.array(box.low), np.array(box.high))
+        inputs = InputSet(self._body, np.array(part.box.low), np.array(part.box.high))
         at = Interval(np.array(part.low[0]), np.array(part.high[0]))
         columns = inputs.moving
         width = (inputs.upper - inputs.lower)[columns]
@@ -130,10 +126,10 @@ class NetworkSteps:
             raise NotWritten(_STUCK)
         z0, a = layer.weight @ inputs.lower + layer.bias, layer.weight[:, columns] * width
         P, N = np.flatnonzero((v > 0.0) & at.unstable), np.flatnonzero((v < 0.0) & at.unstable)
-        held = np.array([*box.decided], dtype=np.int64) - self._first[0]
-        sides = np.array([1.0 if low >= 0.0 else -1.0 for low, _ in box.decided.values()])
+        held = np.array([*decided], dtype=np.int64) - self._first[0]
+        signs = np.array([1.0 if low >= 0.0 else -1.0 for low, _ in decided.values()])
         open_ = np.isin(piece.neurons, N)
-        about = piece.neurons[open_], piece.slopes[open_][:, columns] * width, held, sides
+        about = piece.neurons[open_], piece.slopes[open_][:, columns] * width, held, signs
         program = BoxProgram(self._solver, z0, a, v, at, P, N, *about)
         program.cut(everywhere=not open_.any())
         best, constant = -math.inf, float(v @ (z0 * (at.low >= 0.0))) + float(judge.last.bias[self._rival])
@@ -145,12 +141,13 @@ class NetworkSteps:
             if value > 0.0:
                 planes = np.zeros((N.size, inputs.lower.size))
                 planes[:, columns] = v[N, None] * found.mixed / width
-                kept = np.where(sides > 0.0, v[held], 0.0) - sides * found.held
+                kept = np.where(signs > 0.0, v[held], 0.0) - signs * found.held
                 lines: dict[int, Any] = {int(i): float(v[i] * found.theta[i]) for i in P}
                 lines |= {int(i): float(m) for i, m in zip(held, kept, strict=True)}
                 lines |= {int(i): plane.tolist() for i, plane in zip(N, planes, strict=True)}
-                if self._proves(part, [lines]):
-                    return _leaf([lines]), []
+                leaf = self._leaf(box, [lines])
+                if leaf is not None:
+                    return leaf, []
             gained, best = value - best, value
             if gained < _LITTLE * abs(value) or value + left * gained < 0.0 or not program.cut():
                 break
@@ -175,7 +172,8 @@ class NetworkSteps:
 
         def missed(values: Floats) -> float:
             try:
-                return -float(part.worst(self._margin, of(values)))
+                slopes, constant = part.bound([(self._duality.rivals[0], Fraction(1))], of(values))
+                return -part.least_input(list(map(float, slopes))) - float(constant)
             except Refused:
                 return math.inf
 
@@ -185,13 +183,16 @@ class NetworkSteps:
             start = minimize(missed, start, method="Nelder-Mead", options={"maxfev": 60 * start.size}).x
         return of(start)
 
-    def _proves(self, part: Part, multipliers: list[dict[int, Any]]) -> bool:
-        """Whether the checker confirms a leaf. A climb that overshot may hand over multipliers too large for its arithmetic: then
+    def _leaf(self, box: Box, multipliers: list[dict[int, Any]]) -> list[Any] | None:
+        """A leaf that the checker confirms. A climb that overshot may hand over multipliers too large for its arithmetic: then
         the part is split like any other."""
+        lines = [[[i, m] for i, m in layer.items()] for layer in multipliers] if multipliers else 0
         try:
-            return part.worst(self._margin, multipliers) > 0
+            return region_leaf(self._duality, box, lines)
         except Refused:
-            return False
+            if not multipliers:
+                raise
+            return None
 
     def _where_in_box(self, program: BoxProgram, inputs: InputSet) -> tuple[int, float]:
         """The neuron that errs most at the last point, or an input far from its ends that moves open neurons."""
@@ -214,42 +215,29 @@ class NetworkSteps:
     def _split(self, piece: _Piece, column: int, at: float) -> tuple[Any, list[_Piece]]:
         return [column, at], [replace(piece, box=half) for half in self._question.halves(piece.box, column, at)]
 
-    def _free(self, k: int, part: Part) -> list[int]:
+    def _free(self, k: int, part: Part, box: Box) -> list[int]:
         """Neurons whose multiplier is not that of a line through them anyway."""
-        ends, first, decided = zip(part.low[k], part.high[k], strict=True), self._first[k], part.box.decided
+        ends, first, decided = zip(part.low[k], part.high[k], strict=True), self._first[k], sides(self._duality, box)
         return [i for i, (low, high) in enumerate(ends) if low < 0.0 < high or first + i in decided]
 
-    def _node(self, part: Part) -> Node:
+    def _node(self, part: Part, box: Box) -> Node:
         """The part as the judge knows it."""
         inputs = InputSet(self._body, np.array(part.box.low), np.array(part.box.high))
         intervals = [Interval(np.array(a), np.array(b)) for a, b in zip(part.low, part.high, strict=True)]
         phases: list[Floats] = [np.zeros(len(low)) for low in part.low]
-        for name, (low, _) in part.box.decided.items():
+        for name, (low, _) in sides(self._duality, box).items():
             k = int(np.searchsorted(self._first, name, side="right")) - 1
             phases[k][name - self._first[k]] = 1.0 if low >= 0.0 else -1.0
         return Node(inputs, phases, intervals)
 
 
-def _leaf(multipliers: list[dict[int, Any]]) -> list[list[list[Any]]]:
-    return [[[i, m] for i, m in layer.items()] for layer in multipliers]
-
-
-def network_steps(
-    layers: list[Affine],
-    question: Question,
-    margins: list[Margin],
-    model: ReluNetwork,
-    target: Target,
-    body: Body,
-    clock: Clock,
-) -> list[Any]:
+def network_steps(maps: Maps, model: ReluNetwork, target: Target, body: Body, clock: Clock) -> list[Any]:
     """One list of steps per rival."""
     rows = network_margins(model, target.index(model.info), target.need)
     inputs, deadline = InputSet.all_of(body), clock.deadline
     try:
         with np.errstate(over="ignore", invalid="ignore"):
             judge = NetworkQuestion(rows.layers, rows.slack, inputs, deadline, math.inf)
-            about = enumerate(margins)
-            return [NetworkSteps(layers, question, margin, j, judge, body, clock).write() for j, margin in about]
+            return [NetworkSteps(maps, j, judge, body, clock).write() for j in range(len(maps.rivals))]
     except (Refuted, Unsettled) as error:
         raise NotWritten(f"the judge's relaxations did not settle a part of the region: {error}") from None

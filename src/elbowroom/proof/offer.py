@@ -8,8 +8,8 @@ from typing import Final
 
 import numpy as np
 
-from elbowroom_checker.centers import Auction
 from elbowroom_checker.exact import BITS
+from elbowroom_checker.trees import Auction
 
 ROUNDS: Final = 60  # of the bisection for a multiplier
 

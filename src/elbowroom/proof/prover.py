@@ -15,9 +15,10 @@ from elbowroom.problem import RecourseProblem
 from elbowroom.problem.body import Body
 from elbowroom.problem.shapes import is_round
 from elbowroom.proof.centers import centers_document, fresh_kernels
-from elbowroom.proof.linear import linear_centers_document, region_multipliers
+from elbowroom.proof.linear import linear_centers_document, region_leaves
 from elbowroom.proof.model_file import model_bytes
 from elbowroom.proof.network import network_steps
+from elbowroom.proof.network_centers import network_centers_document
 from elbowroom.proof.positions import Positions
 from elbowroom.proof.question_file import question_document, region_document, why_no_bound, why_not_at_all
 from elbowroom.proof.rounds import round_centers_document
@@ -28,13 +29,13 @@ from elbowroom.search.trees.balls.calls import BallKernels
 from elbowroom.search.trees.boxes.calls import BoxKernels
 from elbowroom.search.trees.memory import TreeMemory
 from elbowroom_checker import model as read
-from elbowroom_checker.linear import linear_row
+from elbowroom_checker.maps import Maps
 from elbowroom_checker.question import Box, Question, margins, read_question
 from elbowroom_checker.reading import Refused, parsed
 from elbowroom_checker.trees import Walker, tree_row
 
 FORMAT: Final = "elbowroom proof"
-VERSION: Final = 3
+VERSION: Final = 4
 MOST_KNOWN: Final = 1000  # bad regions of a search for balls that are tried, those of most use first
 
 
@@ -94,37 +95,29 @@ class TreeHalves:
 
 class LinearHalves:
     def __init__(self, model: read.Model, question: Question, clock: Clock) -> None:
-        parts = model.parts
-        assert isinstance(parts, list)
-        (self._parts,) = parts
-        self._rows = [linear_row(self._parts, margin) for margin in margins(model, question)]
-        self._question, self._clock = question, clock
+        assert isinstance(model.parts, list)
+        self._maps, self._clock = Maps(model.parts, question, margins(model, question)), clock
 
     def validity(self, body: Body) -> Any:
-        region = Box(body.lower.tolist(), body.upper.tolist())
-        return region_multipliers(self._parts, self._rows, self._question, region, body.center.tolist())
+        return region_leaves(self._maps, Box(body.lower.tolist(), body.upper.tolist()), body.center.tolist())
 
     def optimality(self, body: Body | None, lower_bound: float) -> dict[str, Any]:
         center = None if body is None else body.center.tolist()
-        return linear_centers_document(self._parts, self._rows, self._question, center, lower_bound, self._clock)
+        return linear_centers_document(self._maps, center, lower_bound, self._clock)
 
 
 class NetworkHalves:
     def __init__(self, model: read.Model, question: Question, problem: RecourseProblem, clock: Clock) -> None:
         assert isinstance(model.parts, list)
-        self._layers, self._question, self._problem, self._clock = model.parts, question, problem, clock
-        self._margins = margins(model, question)
+        self._maps, self._problem = Maps(model.parts, question, margins(model, question)), problem
+        self._clock = clock
 
     def validity(self, body: Body) -> Any:
         assert isinstance(self._problem.model, ReluNetwork)
-        about = self._layers, self._question, self._margins, self._problem.model, self._problem.target
-        try:
-            return network_steps(*about, body, self._clock)
-        except Refused as reason:
-            raise NotWritten(str(reason)) from None
+        return network_steps(self._maps, self._problem.model, self._problem.target, body, self._clock)
 
     def optimality(self, body: Body | None, lower_bound: float) -> dict[str, Any]:
-        raise NotWritten("a proof that no closer centre exists cannot be written for networks yet")
+        return network_centers_document(self._problem, self._maps, lower_bound, self._clock)
 
 
 class Prover:
@@ -177,13 +170,13 @@ class Prover:
         try:
             if body is not None:
                 document["validity"] = halves.validity(body)
-        except NotWritten as reason:
+        except (NotWritten, Refused) as reason:
             return Proof(None, f"validity: {reason}", clock.seconds)
         try:
             missing = why_no_bound(problem)
             if missing is None:
                 document["optimality"] = halves.optimality(body, lower_bound)
-        except NotWritten as reason:
+        except (NotWritten, Refused) as reason:
             missing = str(reason)
         if missing is not None:
             document["optimality"] = missing

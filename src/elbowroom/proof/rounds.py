@@ -20,10 +20,9 @@ from elbowroom.problem import RecourseProblem
 from elbowroom.proof.validity import NotWritten
 from elbowroom.result.certificate import Counterexample
 from elbowroom.search.contract import Clock
-from elbowroom_checker.centers import meets
 from elbowroom_checker.exact import up
 from elbowroom_checker.question import Box
-from elbowroom_checker.trees import Row, Walker
+from elbowroom_checker.trees import Row, Walker, meets
 
 MOST_STEPS: Final = 40_000
 PATIENCE: Final = 4_000  # steps; from here on the second half of them has to close something (see `write`)

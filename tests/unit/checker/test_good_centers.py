@@ -10,11 +10,10 @@ from elbowroom.problem import RecourseProblem
 from elbowroom.proof.centers import Offer
 from elbowroom.proof.model_file import model_bytes
 from elbowroom.proof.question_file import question_document
-from elbowroom_checker.centers import Auction, meets
 from elbowroom_checker.model import Trees, read_model
 from elbowroom_checker.question import Box, Question, margins, read_question
 from elbowroom_checker.reading import parsed
-from elbowroom_checker.trees import Row, Walker, tree_row
+from elbowroom_checker.trees import Auction, Row, Walker, meets, tree_row
 from tests.support.small_models import every_cell
 from tests.support.small_questions import random_question
 

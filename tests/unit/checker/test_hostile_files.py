@@ -43,8 +43,8 @@ def refused(proof: bytes, model: bytes, why: str) -> None:
         (b"[" * 200_000, "not a JSON file"),
         (b'{"a":' * 100_000, "not a JSON file"),
         (b"{}", "'format' is missing"),
-        (b'{"format": "elbowroom proof", "version": 2}', "no proof file of version 3"),
-        (b'{"format": "elbowroom proof", "version": 3, "model_sha256": "0"}', "another model file"),
+        (b'{"format": "elbowroom proof", "version": 2}', "no proof file of version 4"),
+        (b'{"format": "elbowroom proof", "version": 4, "model_sha256": "0"}', "another model file"),
     ],
 )
 def test_broken_files(text: bytes, why: str, found: Proven) -> None:

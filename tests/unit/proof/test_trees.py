@@ -15,12 +15,11 @@ from elbowroom.problem import Box, RecourseProblem, Space
 from elbowroom.proof.prover import Prover
 from elbowroom.proof.question_file import question_document
 from elbowroom_checker import check
-from elbowroom_checker.centers import meets
 from elbowroom_checker.model import Trees, read_model
 from elbowroom_checker.question import Box as CheckedBox
 from elbowroom_checker.question import margins, read_question
 from elbowroom_checker.reading import parsed
-from elbowroom_checker.trees import Walker, tree_row
+from elbowroom_checker.trees import Walker, meets, tree_row
 from tests.support.brute import closest
 from tests.support.hostile import attack
 from tests.support.proofs import Proven, proven, random_proven
