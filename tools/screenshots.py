@@ -27,6 +27,7 @@ from elbowroom.present.demo import german_story
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
 DATE = "2026-11-18"
+SHEET, MARGIN = (794, 1123), (57, 45)  # A4 at 96 dots per inch, and 15 and 12 mm of it
 COLOURS = 200  # of a picture: enough for a page, and half of its size
 
 
@@ -152,6 +153,14 @@ def keep(picture: bytes, name: str) -> None:
     small.save(IMAGES / f"{name}.png", optimize=True)
 
 
+def on_a_sheet(picture: bytes) -> bytes:
+    """With the margins of A4 that the page's style asks for."""
+    sheet, content = Image.new("RGB", SHEET, "white"), BytesIO()
+    sheet.paste(Image.open(BytesIO(picture)), MARGIN)
+    sheet.save(content, "PNG")
+    return content.getvalue()
+
+
 def main() -> None:
     IMAGES.mkdir(exist_ok=True)
     story = german_story()
@@ -171,7 +180,7 @@ def main() -> None:
             opened.goto(file.as_uri())
             if act is not None:
                 act(opened)
-            keep(opened.screenshot(full_page=media == "print"), name)
+            keep(on_a_sheet(opened.screenshot()) if media == "print" else opened.screenshot(), name)
             opened.close()
 
         def beyond(page: Any) -> None:
@@ -183,7 +192,7 @@ def main() -> None:
         shot("page", "menu", 1100, 760)
         shot("page-tab", "menu", 1100, 760, act=second_tab)
         shot("page-tablet", "wide", 768, 1024)
-        shot("page-print", "wide", 794, 1123, media="print")
+        shot("page-print", "wide", SHEET[0] - 2 * MARGIN[0], SHEET[1] - 2 * MARGIN[1], media="print")
         shot("page-phone", "wide", 390, 844)
         shot("page-beyond", "wide", 1100, 760, act=beyond)
         shot("page-dark", "categories", 1100, 760, "dark")

@@ -1,4 +1,4 @@
-"""Help without types where there is nothing to type: a flag takes no value."""
+"""Help without types where there is nothing to type: a flag takes no value, and a list one value at a time."""
 
 from __future__ import annotations
 
@@ -24,4 +24,6 @@ def _plain(params: list[Any]) -> list[Any]:
     for param in params:
         if getattr(param, "is_flag", False):
             param.metavar = ""
+        elif getattr(param, "multiple", False) and param.metavar is None:  # one at a time; all of these are texts
+            param.metavar = "<str>"
     return params

@@ -196,7 +196,8 @@
   $("stop").addEventListener("click", async () => { if (running) { say("stopping ..."); await ask(`/jobs/${running}/stop`, {}); } });
   $("radius").addEventListener("input", () => { if (about) roomMeans(); });
   $("load").addEventListener("click", async () => {
-    try { fill(await ask(`/rows/${encodeURIComponent($("number").value || 0)}`)); say(""); } catch (error) { say(error.message, true); }
+    const row = $("number").value || 0;
+    try { fill(await ask(`/rows/${encodeURIComponent(row)}`)); say(`Row ${row} of the table. Say what may change, and ask.`); } catch (error) { say(error.message, true); }
   });
 
   ask("/space").then((told) => {
