@@ -40,7 +40,7 @@ from elbowroom_checker.reading import Budget, index, kind, need, number, part
 
 Sides: TypeAlias = dict[int, tuple[float, float]]  # of some columns: [first, end)
 Spans: TypeAlias = list[tuple[float, float]]  # of all
-MOST_LEAVES: Final = 1_000_000  # of one walk: nodes may have several parents
+MOST_SIDES: Final = 4_000_000  # of the ways to all leaves of one walk: nodes may have several parents
 
 
 @dataclass(frozen=True)
@@ -106,10 +106,8 @@ class Walker:
 
     def _border(self, f: int, cut: float, right: bool | None) -> float:
         asked, whole = self.question, self.question.whole[f]
-        if math.isinf(cut):
-            return cut
-        if right is None:
-            return up(cut, whole)
+        if math.isinf(cut) or right is None:
+            return cut if math.isinf(cut) else up(cut, whole)
         if asked.is_free(f):  # no move of the centre decides
             return -math.inf if right else math.inf
         if right:  # p stays until the room's high end falls below the next value
@@ -124,8 +122,8 @@ class Walker:
             i, sides = stack.pop()
             f = trees.feature[i]
             if f < 0:
-                count += 1
-                need(count <= MOST_LEAVES, f"a tree has more than {MOST_LEAVES} ways to its leaves")
+                count += 1 + len(sides)
+                need(count <= MOST_SIDES, "a tree has too many ways to its leaves")
                 yield i, sides
                 continue
             border = self.border(i, None if point is None else point[f] > trees.cut[i])

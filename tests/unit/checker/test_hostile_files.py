@@ -99,6 +99,49 @@ def test_a_budget_is_kept() -> None:
         check(made.proof.text.encode(), made.model_file, seconds=0.0)
 
 
+def ladders(levels: int, roots: int) -> tuple[bytes, dict[str, Any]]:
+    """Trees in which both sides of every split go on at the same node: 2^levels ways to one leaf. And the row in the middle."""
+    size, n = levels + 1, range(levels)
+    nodes = [(f, t * size + f + 1, 0.0, 0.0) for t in range(roots) for f in (*n, -1)]
+    next_ = [-1 if f < 0 else child for f, child, _, _ in nodes]
+    trees = {
+        "feature": [f for f, *_ in nodes], "left": next_, "right": next_, "cut": [0.0] * len(nodes),
+        "value": [[float(f < 0)] for f, *_ in nodes], "roots": [t * size for t in range(roots)], "base": [0.0],
+        "divisor": 1.0, "single": False,
+    }  # fmt: skip
+    told = {"rule": "POSITIVE", "link": "NONE", "source": "", "fingerprint": "", "family": "trees", "trees": trees}
+    flags = dict.fromkeys(("link_single", "fused_products", "ties_last"), False)
+    numbers = {"threshold": 0.0, "evaluation_error": 0.0, "version": 2, "format": "elbowroom model"}
+    model = packed({**told, **flags, **numbers, "names": [f"x{f}" for f in n], "classes": ["0", "1"]})
+    row, wide = [0.0] * levels, [0.5] * levels
+    question = {
+        "factual": row, "lower": [None] * levels, "upper": [None] * levels, "whole": [], "groups": [], "norm": "l1",
+        "factor": [1.0] * levels, "room": {"shape": "box", "down": wide, "up": wide}, "most_changes": None,
+        "target": {"class": 1, "probability": None},
+    }  # fmt: skip
+    region = {"center": row, "lower": [-0.5] * levels, "upper": wide}
+    proof = {"format": "elbowroom proof", "version": 4, "question": question, "region": region, "validity": [[0]]}
+    return model, about({**proof, "optimality": "nothing"}, model)
+
+
+def test_a_tree_with_many_ways_to_few_leaves_does_not_fill_the_memory() -> None:
+    model, proof = ladders(10, 1)
+    assert check(packed(proof), model).valid
+    model, proof = ladders(18, 1)
+    refused(packed(proof), model, "too many ways to its leaves")
+
+
+def test_a_single_step_keeps_to_the_seconds_as_well(tmp_path: Path) -> None:
+    """Eight million ways to a leaf in one step of a proof: true, and not decided in time."""
+    model, proof = ladders(16, 128)
+    (tmp_path / "model.json").write_bytes(model)
+    (tmp_path / "proof.json").write_bytes(packed(proof))
+    command = [sys.executable, "-m", "elbowroom_checker", "proof.json", "model.json", "--seconds", "0.1"]
+    ended = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert ended.returncode == 5 and not ended.stderr
+    assert ended.stdout == "REFUSED: not decided within 0.1 seconds; allow more with --seconds\n"
+
+
 def test_the_command_line(found: Proven, tmp_path: Path) -> None:
     (tmp_path / "proof.json").write_text(found.proof.text)
     (tmp_path / "model.json").write_bytes(found.model_file)
