@@ -42,8 +42,13 @@ LEAVES = 0.01  # how far what a leaf adds to the score may be off
 
 
 def run_several(rows: int | None = None, only: Sequence[str] = ()) -> dict[str, Any]:
+    """One record per family and way; with ``only``, those of these families are asked, the others are kept as stored."""
     parts: dict[str, Any] = {}
     failures: list[str] = []
+    if only:
+        stored = _stored("several")
+        parts = {name: {**part, "kept": True} for name, part in stored["brute force"].items()}
+        failures = [failure for failure in stored["failures"] if not failure.startswith(tuple(only))]
     for family in FAMILIES:
         if only and family not in only:
             continue
@@ -108,7 +113,9 @@ def run_retrained(
     }
     if (peer := _treecf(plain, limit)) is not None:
         ways["treecf's plain counterfactual"] = peer
-    told: dict[str, Any] = {name: {**record, "kept": True} for name, record in _stored().items()} if only else {}
+    told: dict[str, Any] = (
+        {name: {**record, "kept": True} for name, record in _stored("retrained").items()} if only else {}
+    )
     for name, ask in ways.items():
         if only and not name.startswith(tuple(only)):
             continue
@@ -120,8 +127,8 @@ def run_retrained(
     return told
 
 
-def _stored() -> dict[str, Any]:
-    stored: dict[str, Any] = json.loads((RESULTS / "retrained.json").read_text(encoding="utf-8"))
+def _stored(result: str) -> dict[str, Any]:
+    stored: dict[str, Any] = json.loads((RESULTS / f"{result}.json").read_text(encoding="utf-8"))
     return {name: record for name, record in stored.items() if name != "environment"}
 
 
