@@ -44,6 +44,7 @@ from elbowroom.search.trees.first.limits import (
     COPIES,
     FIRST_SHARE,
     JUDGE_LOOKS,
+    LEAST_SWEEPS,
     LEAST_WORK,
     LONG_SHARE,
     MANY_LEFT,
@@ -199,7 +200,8 @@ class First:
         place = shared.home.copy()
         place[: stand.size] = stand
         split = Split(self._standing.forest, shared, small, margins, rival, place, total)
-        split.run(self._work(SPLIT_SHARE if problem.case is None else 0.0), self._clock, self._raised)
+        share, least = (SPLIT_SHARE, LEAST_SWEEPS) if problem.case is None else (0.0, 0)
+        split.run(self._work(share), self._clock, self._raised, least)
         alone = small.n_leaves > MANY_LEFT or not self._wide
         branch = Branch(split, partial(self._offer, split), self._clock.n_jobs)
         work = math.inf if alone else self._work(BRANCH_SHARE if problem.case is None else 0.0)

@@ -35,7 +35,7 @@ CLOSER = (
 )
 MOST_WORK = 1_800_000_000  # nominal work of a minute: of a longer limit, more goes to the proof
 MANY_LEFT = 12_000  # leaves: where this many are left, nodes are slow, and
-LONG_SHARE = 0.3  # of the time limit goes into rounds
+LONG_SHARE = 0.6  # of the time limit, as nominal work, goes into rounds
 TABLE_BYTES = 192 * 2**20  # of the model in cells, which is made for this question alone
 
 # The bound by shares of the cost
@@ -47,6 +47,9 @@ PATIENT_SWEEPS = (
     20  # in which the adversary stays where it stands: policies that adapt to shares of nothing lead astray
 )
 SPLIT_SHARE = 0.4  # of the time limit, as nominal work, at most for the sweeps before the first part
+LEAST_SWEEPS = (
+    60  # before the first part, unless they hardly raise the bound: parts of shares that say little are worth little
+)
 BRANCH_SHARE = (
     0.01  # the same for parts; where many leaves are left, or rooms are single points, parts get all that is left
 )

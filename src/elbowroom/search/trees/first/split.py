@@ -261,16 +261,19 @@ class Split(Dual):
             self.ascend(self._sweeps >= PATIENT_SWEEPS)
             self._sweeps += 1
 
-    def run(self, work: float, clock: Clock, raised: Callable[[float], None] = lambda _: None) -> None:
-        """Sweeps until so much work is done, the bound hardly rises any more, or the time is over; ``raised`` is told of every bound."""
+    def run(
+        self, work: float, clock: Clock, raised: Callable[[float], None] = lambda _: None, at_least: int = 0
+    ) -> None:  # fmt: skip
+        """Sweeps until so much work is done by ``at_least`` so many of them, the bound hardly rises any more, or the time is over;
+        ``raised`` is told of every bound."""
         with alarm(self.ended, clock.deadline):
-            self._run(work, clock, raised)
+            self._run(work, clock, raised, at_least)
 
-    def _run(self, work: float, clock: Clock, raised: Callable[[float], None]) -> None:
+    def _run(self, work: float, clock: Clock, raised: Callable[[float], None], at_least: int) -> None:
         done, before, sweeps = 0.0, self.bound, 0
         if self.mu == 0.0:
             self.search_mu(0.0)
-        while done < work and self.bound < self.budget and not clock.expired:
+        while (done < work or sweeps < at_least) and self.bound < self.budget and not clock.expired:
             self.sweep(clock)
             raised(self.bound)
             done += self.work

@@ -115,3 +115,14 @@ def test_no_time_no_sweeps() -> None:
     assert split.bound == 0.0
     windows = split.windows(Clock(0.0))
     assert windows is not None and np.isinf(windows[0]).all()
+
+
+def test_so_many_sweeps_whatever_work_they_are() -> None:
+    problem = hard_question(0, radius=0.1)
+    bounds = []
+    for at_least in (0, 7):
+        (split,) = splits_of(problem, 10.0, 1)
+        split.run(0.0, CLOCK, at_least=at_least)
+        assert split._sweeps == at_least
+        bounds.append(split.bound)
+    assert bounds[0] < bounds[1]
