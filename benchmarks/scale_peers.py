@@ -54,7 +54,8 @@ def run_scale_peers(
                 done[recipe, row] = _beside(found)
                 kept.append(done[recipe, row])
                 print(_line(done[recipe, row]), flush=True)
-    records = [done[recipe, row] for recipe in chosen for row in range(rows)]
+    order = list(RECIPES)  # what earlier runs asked counts, too
+    records = [done[key] for key in sorted(done, key=lambda key: (order.index(key[0]), key[1]))]
     for r in records:
         r.pop("trace", None)
     wrong = [r for r in records if r["flips"] is False]

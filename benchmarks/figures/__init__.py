@@ -81,7 +81,7 @@ FIGURES = [
         "growth",
         "How large a forest may be",
         "Forests of 100 trees, depth 10, 20 columns and two classes; in each column of pictures one of these grows. Boxes of 0.02, "
-        "three rows each, one thread. Above: seconds until the first certified region (median and worst). Below: the mean gap after "
+        "one row each, one thread. Above: seconds until the first certified region. Below: the gap after "
         "ten seconds.",
     ),
 ]  # fmt: skip

@@ -21,7 +21,7 @@ from benchmarks.figures.style import BLUE, RED, panels
 from benchmarks.scale import gap
 from elbowroom import Box, Explainer, Region
 
-ROWS, RADIUS, LIMIT, SAMPLES = 3, 0.02, 10.0, 4_000
+ROWS, RADIUS, LIMIT, SAMPLES = 1, 0.02, 10.0, 4_000
 FULL = 0  # depth without a limit
 USUAL = {"trees": 100, "depth": 10, "columns": 20, "classes": 2}
 GROWING = {
@@ -90,7 +90,8 @@ def draw(content: dict[str, Any]) -> Figure:
         firsts = [[s for s in r["first_s"] if s is not None] for r in mine]
         top, bottom = axes[0][column], axes[1][column]
         top.plot(places, [median(f) if f else np.nan for f in firsts], "o-", color=BLUE, label="median")
-        top.plot(places, [max(f) if f else np.nan for f in firsts], "s--", color=RED, label="worst")
+        if content["rows"] > 1:
+            top.plot(places, [max(f) if f else np.nan for f in firsts], "s--", color=RED, label="worst")
         top.set_yscale("log")
         bottom.plot(places, [100 * mean(r["gaps"]) for r in mine], "o-", color=BLUE)
         bottom.set_ylim(0, 100)
@@ -99,7 +100,8 @@ def draw(content: dict[str, Any]) -> Figure:
         bottom.set_xlabel(what)
     axes[0][0].set_ylabel("first region, seconds")
     axes[1][0].set_ylabel(f"mean gap at {content['limit_s']:g} s, %")
-    axes[0][0].legend(fontsize=8)
+    if content["rows"] > 1:
+        axes[0][0].legend(fontsize=8)
     return figure
 
 

@@ -34,12 +34,17 @@ def _trees() -> str:
         [
             "Large ensembles of trees, boxes of radius 0 and 0.02. *before*: the search in cells alone; *after*: the product. A question "
             "without a region has a gap of 100 %. Seconds are those of the processor, limits included; memory is what reading and "
-            "asking add to the fitted model.",
+            "asking add to the fitted model. The side *before* is asked fewer rows.",
             table(heads, rows, left=2),
             f"Of {found['pairs']} questions {found['farther']} are answered farther away than before, {found['lower_bounds']} with a "
-            f"weaker bound; {found['false_points']} false points. {made_by(content)}",
+            f"weaker bound; {found['false_points']} false points, {found['above_known']} bounds above a known distance. The questions of "
+            f"*after* were asked at {_commits(found['commits'])}. {made_by(content)}",
         ]
     )
+
+
+def _commits(commits: list[str]) -> str:
+    return ", ".join(f"commit {commit[:10]}" for commit in commits)
 
 
 def _defaults() -> str:
