@@ -210,10 +210,12 @@ def summary(records: list[dict[str, Any]]) -> dict[str, Any]:
                 continue
             firsts = [np.inf if r["first_s"] is None else r["first_s"] for r in mine]
             shown = len(mine[0]["moments"])
+            paired = [p[side] for p in both if p[side]["recipe"] == recipe]
             found["table"].append({
                 "recipe": recipe, "side": side, "questions": len(mine), "regions": sum(r["distance"] is not None for r in mine),
                 "proven": sum(r["status"] == "OPTIMAL" for r in mine), "first_median_s": _number(median(firsts)),
                 "first_worst_s": _number(max(firsts)), "mean_gaps": [mean(gap(*r["moments"][k]) for r in mine) for k in range(shown)],
+                "paired": len(paired), "paired_gap": mean(gap(*r["moments"][-1]) for r in paired) if paired else None,
                 "read_s": mine[0]["read_s"], "read_cpu_s": mine[0]["read_cpu_s"], "read_mb": mine[0]["read_mb"],
                 "peak_mb": max(r["peak_mb"] for r in mine), "overshoot_s": max(r["overshoot_s"] for r in mine),
             })  # fmt: skip

@@ -23,18 +23,19 @@ def _trees() -> str:
         [
             entry["recipe"], entry["side"], f"{entry['regions']} of {entry['questions']}", str(entry["proven"]),
             _seconds(entry["first_median_s"]), _seconds(entry["first_worst_s"]),
-            *(_gaps(entry["mean_gaps"])), f"{entry['peak_mb']} MB", f"{entry['overshoot_s']:.2f} s",
+            *(_gaps(entry["mean_gaps"])), "-" if entry["paired_gap"] is None else _gaps([entry["paired_gap"]])[0], f"{entry['peak_mb']} MB", f"{entry['overshoot_s']:.2f} s",
         ]
         for entry in found["table"]
     ]  # fmt: skip
     shown = max(len(entry["mean_gaps"]) for entry in found["table"])
     heads = ["model", "side", "regions", "proven", "first region, median", "worst"]
-    heads += [f"mean gap at {moment} s" for moment in ("1", "10", "60")[:shown]] + ["peak memory", "overshoot"]
+    heads += [f"mean gap at {moment} s" for moment in ("1", "10", "60")[:shown]]
+    heads += ["of questions to both sides", "peak memory", "overshoot"]
     return "\n\n".join(
         [
             "Large ensembles of trees, boxes of radius 0 and 0.02. *before*: the search in cells alone; *after*: the product. A question "
             "without a region has a gap of 100 %. Seconds are those of the processor, limits included; memory is what reading and "
-            "asking add to the fitted model. The side *before* is asked fewer rows.",
+            "asking add to the fitted model. The side *before* is asked fewer rows; one column has the mean gap at the end over the questions that both were asked.",
             table(heads, rows, left=2),
             f"Of {found['pairs']} questions {found['farther']} are answered farther away than before, {found['lower_bounds']} with a "
             f"weaker bound; {found['false_points']} false points, {found['above_known']} bounds above a known distance. The questions of "
@@ -95,7 +96,7 @@ def _peers() -> str:
         [
             f"Beside treecf {content['treecf']}: the same models, radius 0, the same l1 and limit of the clock. *sooner*: a certified answer at least as near "
             "as what treecf ends with was there before its call ended; *as near in*: the seconds until then. A point of treecf's that does "
-            "not change the model's label counts as none; a model that it refuses counts as answered by us alone.",
+            "not change the model's label counts as none; a model that it refuses counts as answered by us alone. Seconds are those of the clock, on a machine with other work.",
             table([*heads, "treecf in (median)"], rows, left=2),
             made_by(content),
         ]
