@@ -13,6 +13,7 @@ from sklearn.neural_network import MLPClassifier
 from typer.testing import CliRunner
 
 from elbowroom.present.cli import app
+from elbowroom.proof.validity import NotWritten
 from elbowroom_checker.__main__ import main
 
 runner = CliRunner()
@@ -59,7 +60,11 @@ def test_files_of_others_are_not_replaced(folder: Path) -> None:
     assert code == 2 and "is not a proof written by elbowroom" in output
 
 
-def test_what_cannot_be_proven_is_said(folder: Path) -> None:
-    code, output = asked(folder, "network.joblib", "--proof", str(folder / "network.json"), "--time-limit", "5")
-    assert "Not in the proof: optimality: " in " ".join(output.split()), code
+def test_what_cannot_be_proven_is_said(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def too_hard(*_: object) -> None:
+        raise NotWritten("there are too many centres")
+
+    monkeypatch.setattr("elbowroom.proof.prover.network_centers_document", too_hard)
+    code, output = asked(folder, "network.joblib", "--proof", str(folder / "network.json"))
+    assert "Not in the proof: optimality: there are too many centres" in " ".join(output.split()), code
     assert (folder / "network.json").exists()
