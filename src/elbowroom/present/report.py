@@ -181,7 +181,7 @@ def _checking(answer: Region | NoRegion, file: str, model: str) -> dict[str, Any
     return {
         "json": block,
         "file": file,
-        "held": () if unwritable else held,
+        "held": ("", "") if unwritable else held,
         "check_hint": f"This answer cannot be written to a file: {unwritable}" if unwritable else hint,
         "check_line": f"elbowroom check {file} {name}{''.join(others)}{trust}",
     }
