@@ -12,6 +12,8 @@ from sklearn.ensemble import GradientBoostingClassifier
 from elbowroom import Ball, Box, Explainer, Feature, InputError, Price, Space, Status
 from elbowroom.explainer.crowd import Crowd
 from elbowroom.models.moved import last_move
+from elbowroom.search.contract import Clock, Ending
+from elbowroom.search.group.shares import closest_for_some
 from tests.support.group_truth import actions, group
 from tests.support.hostile import attack
 from tests.support.linear_problems import linear_model
@@ -97,3 +99,15 @@ def test_what_is_not_known_is_refused_by_name() -> None:
         dear.explain_group(rows, Box(0.1), 1)
     with pytest.raises(InputError, match="linear models and trees"):
         Explainer(network(np.random.default_rng(0), 2, (3,))).explain_group(np.zeros((2, 2)), Box(0.1), 1)
+
+
+def test_no_row_is_asked_about_once_the_time_is_over() -> None:
+    asked = list[tuple[int, ...]]()
+
+    def closest(rows: tuple[int, ...]) -> tuple[Ending, None]:
+        asked.append(rows)
+        return Ending("none", 0.0, ""), None
+
+    still = np.zeros(1)
+    ending = closest_for_some(5, 3, closest, lambda _: frozenset(), lambda: np.inf, still, Clock(0.0))
+    assert not asked and ending.lower_bound == 0.0 and ending.reason == "the time limit was reached"

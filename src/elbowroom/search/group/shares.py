@@ -38,6 +38,10 @@ def closest_for_some(
     tolerance, method, reason, unsettled, nodes = 0.0, "common move", "", math.inf, 0
 
     def asked(rows: tuple[int, ...]) -> tuple[Ending, Floats | None]:
+        if (
+            rows not in known and clock.expired
+        ):  # one question about a large model takes seconds before it looks at the clock
+            return Ending(method, 0.0, "the time limit was reached"), None
         if rows not in known:
             known[rows] = (Ending(method, 0.0), still) if not rows else closest(rows)
         return known[rows]
