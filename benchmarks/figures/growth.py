@@ -97,9 +97,9 @@ def draw(content: dict[str, Any]) -> Figure:
         bottom.set_ylim(0, 100)
         for axis in (top, bottom):
             axis.set_xticks(list(places), ["full" if r["value"] == FULL else f"{r['value']:,}" for r in mine])
-        bottom.set_xlabel(what)
+            axis.set_xlabel(what)
     axes[0][0].set_ylabel("first region, seconds")
-    axes[1][0].set_ylabel(f"mean gap at {content['limit_s']:g} s, %")
+    axes[1][0].set_ylabel(f"{'mean ' if content['rows'] > 1 else ''}gap at {content['limit_s']:g} s, %")
     if content["rows"] > 1:
         axes[0][0].legend(fontsize=8)
     return figure

@@ -6,6 +6,7 @@ from typing import Any
 
 from benchmarks.report.sources import made_by, read
 from benchmarks.report.words import table
+from benchmarks.scale import gap
 
 
 def scale_section() -> str:
@@ -40,8 +41,29 @@ def _trees() -> str:
             f"Of {found['pairs']} questions {found['farther']} are answered farther away than before, {found['lower_bounds']} with a "
             f"weaker bound; {found['false_points']} false points, {found['above_known']} bounds above a known distance. The questions of "
             f"*after* were asked at {_commits(found['commits'])}. {made_by(content)}",
+            *_minute(content),
         ]
     )
+
+
+def _minute(content: Any) -> list[str]:
+    """Some of the questions with a minute each, where they were asked."""
+    records = content.get("minute", [])
+    rows = [
+        [
+            r["recipe"], f"{r['radius']:g}", r["status"], "none" if r["distance"] is None else f"{r['distance']:.4f}",
+            *_gaps([gap(*moment) for moment in r["moments"]]), f"{r['peak_mb']} MB",
+        ]
+        for r in records
+    ]  # fmt: skip
+    if not rows:
+        return []
+    heads = ["model", "radius", "status", "distance", "gap at 1 s", "gap at 10 s", "gap at 60 s", "peak memory"]
+    return [
+        f"The product with a minute for each question (row 0 of seed 0, {_commits(sorted({r['commit'] for r in records}))}). Of a longer "
+        "limit more goes into better regions first, so that the bound at ten seconds is not that of a limit of ten seconds.",
+        table(heads, rows, left=1),
+    ]
 
 
 def _commits(commits: list[str]) -> str:
