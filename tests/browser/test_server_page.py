@@ -71,7 +71,7 @@ def served(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[t
 def opened(browser: Any, served: tuple[str, Any]) -> Iterator[Any]:
     context = browser.new_context(viewport={"width": 1280, "height": 900}, accept_downloads=True)
     page = context.new_page()
-    page.set_default_timeout(60_000)
+    page.set_default_timeout(240_000)  # a busy machine reads models slowly
     trouble: list[str] = []
     page.on("dialog", lambda dialog: (trouble.append(dialog.message), dialog.dismiss()))
     page.on("pageerror", lambda error: trouble.append(str(error)))
