@@ -155,7 +155,7 @@ def _networks() -> str:
         [
             "Networks, a box of 0.02 and a ball of 0.05, means over the questions; *best* is the best distance known from all runs.",
             table(heads, rows, left=1),
-            f"{found['questions']} questions, {found['attacked_points']:,} attacked points, {found['false_points']} false. {made_by(content)}",
+            f"{found['questions']} questions, {found['attacked_points']:,} attacked points, {found['false_points']} false; {content.get('note', 'one run')}. {made_by(content)}",
         ]
     )
 
