@@ -329,7 +329,7 @@ def confirmed_is_true(found: Proven, document: dict[str, Any], file: bytes) -> b
     return True
 
 
-@pytest.mark.parametrize("tries", [200, pytest.param(20_000, marks=pytest.mark.long)])
+@pytest.mark.parametrize("tries", [200, pytest.param(20_000, marks=[pytest.mark.long, pytest.mark.timeout(3600)])])
 def test_damaged_proofs_are_refused_or_true(tries: int) -> None:
     rng, found = np.random.default_rng(tries), with_answers(24)
     refused = 0
