@@ -85,10 +85,19 @@ def _linear(given: Nearby, found: Opened) -> Model:
         raise UnsupportedModel(
             f"Nearby(weights=, intercept=) is for linear models, not for {model.info.source}; trees take leaves="
         )
-    words = f"holds for all weights within {given.weights:g} and intercepts within {given.intercept:g} of the model's"
-    info = replace(model.info, nearby=words, source=f"{model.info.source} and all weights within {given.weights:g}")
+    sizes = {"weights": given.weights, "intercepts": given.intercept}
+    info = replace(
+        model.info, nearby=_words(sizes), source=f"{model.info.source} and all weights within {given.weights:g}"
+    )
     affine = replace(model.affine, missing_value=None, missing_error=None)
     return NearbyLinear(info, affine, _arriving(model, found.preprocessing), given.weights, given.intercept)
+
+
+def _words(sizes: dict[str, float]) -> str:
+    """What answers say of the set: how far every number may be off, in full, so that no more is said than is proven."""
+    first, *rest = [(name, repr(size).removesuffix(".0")) for name, size in sizes.items() if size]
+    more = "".join(f" and {name} within {size}" for name, size in rest)
+    return f"holds for all models whose {first[0]} are each within {first[1]}{more} of those of this one"
 
 
 def _arriving(model: LinearModel, preprocessing: Preprocessing | None) -> Affine:
@@ -116,6 +125,6 @@ def _trees(given: Nearby, model: Model) -> Model:
     votes = model.divisor != 1.0 or bool((adds.sum(axis=1) > 1).any())
     trees = np.full(adds.shape[1], len(adds)) if votes else adds.sum(axis=0) + (~adds.any(axis=1)).sum()
     spread = tuple(float(n) * given.leaves / model.divisor * (1.0 + 8.0 * EPS) for n in trees)
-    words = f"holds for all leaf values within {given.leaves:g} of the model's"
+    words = _words({"leaf values": given.leaves})
     source = f"{model.info.source} and all leaf values within {given.leaves:g}"
     return replace(model, info=replace(model.info, nearby=words, spread=spread, source=source))

@@ -34,7 +34,8 @@ class Again(Enum):
 @dataclass(frozen=True, eq=False)
 class Retrained:
     """A scikit-learn model or pipeline together with ``n`` further fits of it: ``Explainer(Retrained(model, X, y), X)`` finds the
-    closest region that holds for the model as it is and for all of these fits (see `AllOf`).
+    closest region that holds for the model as it is and for all of these fits (see `AllOf`). Without a target the other class
+    of two is wanted: other than that of the model as it is, also where a fit says something else of the row.
 
     What holds for them need not hold for the next one: `kept` counts how many fresh fits keep a region, each proven.
 
@@ -96,10 +97,11 @@ class Retrained:
     def together(self) -> AllOf | AtLeast:
         """The model as it is, and all further fits of it, or a share of them."""
         again = {f"fit {i + 1}": self.fit(i) for i in range(self.n)}
-        models = {"the model": self.model, **again}
+        own = "the model"
+        models = {own: self.model, **again}
         if self.share is None:
-            return AllOf(models)
-        return AtLeast(1 + math.ceil(self.share * self.n - 1e-9), models, always=["the model"])
+            return AllOf(models, speaker=own)
+        return AtLeast(1 + math.ceil(self.share * self.n - 1e-9), models, always=[own], speaker=own)
 
     def fit(self, number: int) -> Any:
         """One further fit.

@@ -32,6 +32,7 @@ class _Together:
     """Several models, in a list or by name."""
 
     models: Sequence[object] | Mapping[str, object]
+    speaker: str | None
 
     @property
     def called(self) -> tuple[str, ...]:
@@ -57,6 +58,8 @@ class _Together:
         for model in self.each:
             if isinstance(model, (_Together, list, tuple)):
                 raise InputError(f"{name}: give the models themselves, not lists of models")
+        if self.speaker is not None and self.speaker not in self.called:
+            raise InputError(f"{name} speaker={self.speaker!r}: give one of the names {listed(self.called)}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +74,8 @@ class AllOf(_Together):
 
     Args:
         models: A list of models, or a mapping from what they are called to the models.
+        speaker: Name of the model (those of a list are called model 1, model 2, ...) whose class for a row
+            counts where no target is given and the models disagree: then the other class of two is wanted of each. None: such rows need a target.
 
     Examples:
         >>> both = Explainer(AllOf({"bank": model, "insurer": model}), space)
@@ -79,6 +84,7 @@ class AllOf(_Together):
     """
 
     models: Sequence[object] | Mapping[str, object]
+    speaker: str | None = None
 
     def __post_init__(self) -> None:
         self._check_models()
@@ -97,6 +103,8 @@ class AtLeast(_Together):
         k: How many of the models, at least.
         models: A list of models, or a mapping from what they are called to the models.
         always: Names of models that have to be among them (those of a list are called model 1, model 2, ...).
+        speaker: Name of the model whose class for a row counts where no target is given and the models disagree: then the other
+            class of two is wanted of each. None: such rows need a target.
 
     Examples:
         >>> some = Explainer(AtLeast(1, {"bank": model, "insurer": model}), space).explain(row)
@@ -107,6 +115,7 @@ class AtLeast(_Together):
     k: int
     models: Sequence[object] | Mapping[str, object]
     always: Sequence[str] = ()
+    speaker: str | None = None
 
     def __post_init__(self) -> None:
         self._check_models()
@@ -169,8 +178,11 @@ def opened_together(
             f"several models at once must be of one family, these are {', '.join(kinds)}; ask about models of one family, or "
             "about one of them and certify its region with the others: Explainer(other, space).certify(region)"
         )
+    some: int | None = None
+    always: tuple[int, ...] = ()
     if isinstance(given, AtLeast) and given.k < len(given.each):
-        joined = asked_for(joined, int(given.k), tuple(sorted(given.called.index(name) for name in set(given.always))))
+        some, always = int(given.k), tuple(sorted(given.called.index(name) for name in set(given.always)))
+    joined = asked_for(joined, some, always, None if given.speaker is None else given.called.index(given.speaker))
     places = [np.array([common.position[name] for name in one.space.names]) for one in found]
     predict = partial(_ask_each, [one.predict for one in found], places)
     return Opened(joined, common, predict, domain=_domain(found, places, len(common.names)))

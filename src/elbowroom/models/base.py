@@ -68,6 +68,7 @@ class ModelInfo:
     called: tuple[str, ...] = ()  # and what they are called
     least: int | None = None  # how many of them have to say what is wanted; None: each of them
     always: tuple[int, ...] = ()  # which of them have to be among these
+    speaker: int | None = None  # which of them says what a row is, where they disagree and no target is given
     nearby: str = ""  # of a model with all models near it: which these are, in words
     spread: tuple[float, ...] = ()  # how far each score of these may be from the model's own
 

@@ -136,9 +136,12 @@ def join(members: Sequence[Model], called: Sequence[str]) -> Joint | None:
     return None
 
 
-def asked_for(joint: Joint, least: int | None, always: tuple[int, ...] = ()) -> Joint:
-    """The same models, of which at least so many have to say what is wanted, with these positions among them."""
-    return joint if least is None else replace(joint, info=replace(joint.info, least=least, always=always))
+def asked_for(joint: Joint, least: int | None, always: tuple[int, ...] = (), speaker: int | None = None) -> Joint:
+    """The same models, of which at least so many have to say what is wanted, with these positions among them; the speaker says
+    what a row is where they disagree."""
+    if least is None and speaker is None:
+        return joint
+    return replace(joint, info=replace(joint.info, least=least, always=always, speaker=speaker))
 
 
 def some_of(model: Model, chosen: Sequence[int]) -> Model:

@@ -45,7 +45,7 @@ def with_missing(model: Model, missing: Bools) -> Model:
     if members:
         joined = join([with_missing(member, missing) for member in members], model.info.called)
         assert joined is not None  # of one family, as before
-        return asked_for(joined, model.info.least, model.info.always)
+        return asked_for(joined, model.info.least, model.info.always, model.info.speaker)
     match model:
         case TreeEnsemble():
             return model.with_missing(missing)

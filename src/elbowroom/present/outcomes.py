@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
+from typing import Final
 
 from elbowroom.present.numbers import about, exact, percent
 from elbowroom.problem.class_names import NO_NAMES, ClassNames
 from elbowroom.problem.target import Target
 from elbowroom.visible import named
+
+MOST_SINGLE: Final = 3  # models that are told one by one; of more it is said how many say what
 
 
 def quoted(label: object) -> str:
@@ -66,6 +70,10 @@ def told(said: object, target: Target, labels: ClassNames = NO_NAMES) -> str:
         return f"The model said {spoken(said, target, labels)}"
     if len(set(said)) == 1:
         return f"Each of the {len(said)} models said {spoken(said[0], target.each[0], labels)}"
+    alike = all(one == target.each[0] for one in target.each)
+    if alike and target.each[0].values is None and len(said) > MOST_SINGLE:
+        shares = [f"{n} said {spoken(own, target.each[0], labels)}" for own, n in Counter(said).most_common()]
+        return f"Of the {len(said)} models {joined(shares)}"
     each = [
         f"model {i + 1} {spoken(own, one, labels)}" for i, (own, one) in enumerate(zip(said, target.each, strict=True))
     ]

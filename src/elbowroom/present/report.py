@@ -14,6 +14,7 @@ from elbowroom.present.few import few_text, how_many
 from elbowroom.present.numbers import about, below, percent_up
 from elbowroom.present.outcomes import promise
 from elbowroom.present.room_text import room_text
+from elbowroom.present.sentence import of_those_nearby
 from elbowroom.present.shell import answer_block, data_block, frame
 from elbowroom.present.shell import templates as templates
 from elbowroom.present.text import (
@@ -45,7 +46,6 @@ from elbowroom.version import __version__
 from elbowroom.visible import named, visible
 
 MOST_DRAWN: Final = 16  # bars that stand in a page; the script draws those of further features from their numbers
-NEAR: Final = "holds for all "  # how an assumption begins that names the models nearby
 LEAST_GAP: Final = 1e-6  # a smaller one is told as this much: still true, and readable
 PICKLES: Final = (".joblib", ".pkl", ".pickle")
 FILE_NAME: Final = re.compile(r"[A-Za-z0-9_][\w.-]*\.(?:joblib|pkl|pickle|skops|json|ubj|txt|cbm|onnx)", re.ASCII)
@@ -190,7 +190,7 @@ def _checking(answer: Region | NoRegion, file: str, model: str) -> dict[str, Any
 def _promised_by(region: Region) -> str:
     """Whose outcome the certificate is about."""
     asked = len(region.target.each)
-    if any(text.startswith(NEAR) for text in region.certificate.assumptions):
+    if of_those_nearby(region):
         return "the promised outcome from this model and from every model near it, as far as stated below"
     return f"what was asked of each of these {asked} models" if asked else "the promised outcome from this one model"
 

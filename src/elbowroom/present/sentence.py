@@ -14,9 +14,11 @@ from elbowroom.present.account import Account, Line, Sort, account_of
 from elbowroom.present.actions import actions_in_words
 from elbowroom.present.outcomes import joined, promise, told
 from elbowroom.result.region import Region
+from elbowroom.visible import message
 
 MOST_SPOKEN: Final = 3  # this many features of a kind are named in full
 KEEP: Final = "you keep "
+NEAR: Final = "holds for all "  # how an assumption begins that names the models nearby
 MOST_CHANGED: Final = 6  # this many features that have to change are named at all
 
 
@@ -38,9 +40,20 @@ def claim_of(account: Account) -> str:
     """What is proven of every point of the region."""
     shown = account.shown
     then = promise(shown.target, shown.labels, shown.certificate.keepers)
+    near = _nearby(shown)
     if len(account.free) == len(account.lines):
-        return f"Whatever the features are within their limits, {then}."
-    return f"If {_conditions(account) or 'everything stays as it is'}, {then}{_free(account.free)}."
+        return f"Whatever the features are within their limits, {then}.{near}"
+    return f"If {_conditions(account) or 'everything stays as it is'}, {then}{_free(account.free)}.{near}"
+
+
+def of_those_nearby(region: Region) -> tuple[str, ...]:
+    """What the certificate says of the models near the one that was asked about."""
+    return tuple(text for text in region.certificate.assumptions if text.startswith(NEAR))
+
+
+def _nearby(region: Region) -> str:
+    """One model speaks for all near it. Of several models only the certificate says which come with those near them."""
+    return "" if region.target.each else "".join(f" This {message(text)}." for text in of_those_nearby(region))
 
 
 def _conditions(account: Account) -> str:

@@ -268,7 +268,7 @@ class Target:
 
     @classmethod
     def others(cls, info: ModelInfo, predicted: tuple[Hashable, ...]) -> Target:
-        """The other class of several binary models that agree about a row.
+        """The other class of several binary models that agree about a row, or whose speaker says what it is.
 
         Args:
             info: Of the models.
@@ -277,13 +277,15 @@ class Target:
         Returns:
             The same target for each of them.
         """
-        if len({own.classes for own in info.members}) != 1 or len(set(predicted)) != 1:
+        agree = len(set(predicted)) == 1 or info.speaker is not None
+        if len({own.classes for own in info.members}) != 1 or not agree:
             said = ", ".join(f"{name} says {label!r}" for name, label in zip(info.called, predicted, strict=True))
             raise InputError(
                 f"the models do not agree about the row ({said}), so it is not clear what is wanted; say it with target=, one "
                 "label for all models or a list with one for each"
             )
-        each = tuple(cls.other(own, own.classes.index(predicted[0]) if own.classes else 0) for own in info.members)
+        told = predicted[info.speaker or 0]
+        each = tuple(cls.other(own, own.classes.index(told) if own.classes else 0) for own in info.members)
         return cls(each=each, count=info.least, always=info.always)
 
     @classmethod

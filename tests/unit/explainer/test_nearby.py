@@ -204,7 +204,10 @@ def test_files_and_other_questions() -> None:
     again = Region.from_json(region.to_json())
     assert Validator(json.loads(json_schema())).fits(json.loads(region.to_json()))
     assert explainer.certify(again).seal == region.certificate.seal
-    assert "all weights within 0.1" in again.source and "all weights within 0.1" in region.certificate.assumptions[-1]
+    assert (
+        "all weights within 0.1" in again.source
+        and "weights are each within 0.1 of" in region.certificate.assumptions[-1]
+    )
     others = [Nearby(SCALED, weights=0.2), Nearby(SCALED, weights=0.1, intercept=0.1), SCALED]
     for other in others:  # the same file, judged for another set of models
         assert Explainer(other, X).model.fingerprint != region.certificate.fingerprint

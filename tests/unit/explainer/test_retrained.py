@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
 
-from elbowroom import Box, Explainer, InputError, Retrained
+from elbowroom import AllOf, Box, Explainer, InputError, Retrained
 from tests.support.hostile import attack
 
 RNG = np.random.default_rng(1)
@@ -49,6 +49,28 @@ def test_holds_for_a_share_of_the_fits_and_for_the_model_itself() -> None:
         attack(lambda rows, fit=fits[i]: fit.predict(pd.DataFrame(rows, columns=["a", "b"])), region.body, 1)
     assert not strict or region.lower_bound <= strict.distance
     assert Retrained(TREE, X, Y, n=4, share=1.0).together.k == 5
+
+
+@pytest.mark.parametrize("share", [None, 0.5])
+def test_the_model_as_it_is_says_what_a_row_is(share: float | None) -> None:
+    again = Retrained(TREE, X, Y, n=4, share=share)
+    fits = [TREE, *(again.fit(i) for i in range(4))]
+    said = np.array([fit.predict(X) for fit in fits])
+    explainer = Explainer(again, X)
+    for own in (0, 1):
+        row = X[(said[0] == own) & (said[1:] != own).any(axis=0)].iloc[0]
+        region, asked = explainer.explain(row, Box(0.02)), explainer.explain(row, Box(0.02), target=1 - own)
+        assert region.target == asked.target and region.target.each[0].label == 1 - own
+        assert region and region.certificate.seal == asked.certificate.seal
+        for i in region.certificate.keepers or range(5):
+            attack(lambda rows, fit=fits[i]: fit.predict(pd.DataFrame(rows, columns=["a", "b"])), region.body, 1 - own)
+        assert region.sentence().startswith("Of the 5 models ") and sum(region.predicted) == said[:, row.name].sum()
+        with pytest.raises(InputError, match="do not agree about the row"):
+            Explainer(fits, X).explain(row, Box(0.02))
+        speaking = Explainer(AllOf(fits, speaker="model 2"), X).explain(row, Box(0.02))
+        assert speaking.target.each[0].label == 1 - said[1, row.name]
+    with pytest.raises(InputError, match="speaker='model 9': give one of the names"):
+        AllOf(fits, speaker="model 9")
 
 
 def test_refusals_by_name() -> None:

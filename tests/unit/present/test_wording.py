@@ -88,6 +88,32 @@ def test_models_nearby_are_no_single_model() -> None:
     attack(lambda rows: model.predict(pd.DataFrame(rows, columns=X.columns)), region.body, True)
     html = region.to_html()
     assert "every model near it" in html and "this one model" not in html
+    said = "This holds for all models whose weights are each within 0.001 of those of this one."
+    assert region.sentence().endswith(said) and said in str(region) and said in html and said in region._repr_html_()
+    assert "This holds" not in Explainer(model, Space.from_frame(X)).explain(X.iloc[0], room=Box(0.01)).sentence()
+    forged = replace(region.certificate, assumptions=("holds for all <b>\n models",))
+    assert "<b>" not in replace(region, certificate=forged)._repr_html_()
+    assert "\n" not in replace(region, certificate=forged).sentence()
+
+
+def test_how_far_numbers_may_be_off_is_told_in_full() -> None:
+    X = pd.DataFrame({"x": np.linspace(0.0, 10.0, 40), "y": np.tile([0.0, 1.0], 20)})
+    linear = LogisticRegression().fit(X, X["x"] > 5.0)
+    tree = DecisionTreeClassifier(max_depth=2, random_state=0).fit(X, X["x"] > 5.0)
+    models = {
+        "weights are each within 0.00123456789 and intercepts within 1 of": Nearby(
+            linear, weights=0.00123456789, intercept=1
+        ),
+        "intercepts are each within 0.1 of": Nearby(linear, intercept=0.1),
+        "leaf values are each within 0.1 of": Nearby(tree, leaves=0.1),
+    }
+    for words, model in models.items():
+        region = Explainer(model, Space.from_frame(X)).explain(X.iloc[0], room=Box(0.01))
+        assert f"This holds for all models whose {words} those of this one." in region.sentence()
+        plain = tree if model.leaves else linear
+        attack(lambda rows, plain=plain: plain.predict(pd.DataFrame(rows, columns=X.columns)), region.body, True)
+    several = Explainer([Nearby(tree, leaves=0.1), tree], Space.from_frame(X)).explain(X.iloc[0], room=Box(0.01))
+    assert "This holds" not in several.sentence()  # for one of the two alone
 
 
 def test_what_follows_from_causes_says_so() -> None:
