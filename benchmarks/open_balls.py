@@ -70,6 +70,7 @@ def _ask(stored: dict[str, Any]) -> dict[str, Any]:
 def summary(records: list[dict[str, Any]]) -> dict[str, Any]:
     left = [r for r in records if r["status"] not in CLOSED]
     return {
+        "early_stops": len(early_stops()),  # more than instances: the others have not been asked again
         "instances": len(records),
         "proven": len(records) - len(left),
         "below_5_percent": sum(r["gap"] < 0.05 for r in left),
