@@ -20,9 +20,8 @@ import elbowroom
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src"
 MOST_LINES, MOST_FUNCTION_LINES = 400, 80
-MOST_OF_CHECKER = (
-    968  # lines of code (no blank lines, comments, docstrings) of the program that a stranger reads; only ever fewer
-)
+# Lines of code, without blank lines, comments and docstrings, of the program that a stranger reads; only ever fewer.
+MOST_OF_CHECKER = 967
 
 # Public names that docs/api.md does not mention.
 KNOWN_UNDOCUMENTED = frozenset({"Breakpoint"})

@@ -186,6 +186,7 @@ def test_a_checker_of_one_folder() -> None:
         "operator",
         "pathlib",
         "sys",
+        "threading",
         "time",
         "typing",
     }
