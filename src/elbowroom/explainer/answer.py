@@ -31,6 +31,7 @@ def answer(
     if referee.certificate is not None:
         lower_bound = min(ending.lower_bound, referee.distance)
         closed = is_closed(referee.distance, lower_bound, ending.tolerance)
+        rounding, rounding_kept = rounded_certificate(problem, referee.certificate.body)
         return Region(
             status=Status.OPTIMAL if closed else Status.CERTIFIED,
             space=problem.space,
@@ -51,7 +52,8 @@ def answer(
             origin=origin,
             missing=problem.missing,
             labels=problem.labels,
-            rounding=None if problem.keeps is not None else rounded_certificate(problem, referee.certificate.body),
+            rounding=rounding,
+            rounding_kept=rounding_kept,
             keeps=problem.keeps,
             kept=referee.final(),
             _widen=widen,

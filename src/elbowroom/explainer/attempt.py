@@ -37,8 +37,8 @@ class CertifyingReferee:
     def center(self) -> Floats | None:
         return None if self.certificate is None else self.certificate.body.center
 
-    def final(self) -> KeptProbability | None:
-        """What is proven of the best one's slips, where something was promised."""
+    def final(self, seconds: float = math.inf) -> KeptProbability | None:
+        """What is proven of the best one's slips, where something was promised; bounds are closed for so long at most."""
         return None
 
     def __call__(self, center: Floats, looks: float = math.inf, /) -> Verdict:

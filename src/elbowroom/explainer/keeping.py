@@ -94,7 +94,7 @@ class KeepingReferee(CertifyingReferee):
         limits = problem.lower, problem.upper, problem.space.whole_room
         return Needs(problem.model, problem.target, problem.spread, *limits)
 
-    def final(self) -> KeptProbability | None:
+    def final(self, seconds: float = np.inf) -> KeptProbability | None:
         """The bounds of the answer, as close as bounds that are asked for by themselves."""
         if self.certificate is None or self.kept is None:
             return None
@@ -102,8 +102,8 @@ class KeepingReferee(CertifyingReferee):
         slip = slip_of(self.problem, body.center)
         known = kept.upper - kept.lower <= TOLERANCE
         network = isinstance(self.problem.model, ReluNetwork)
-        seconds = max(self.clock.remaining, MOMENTS) if network else LAST
-        closer = kept if network and known else self._bounds(slip, min(seconds, LAST))
+        left = max(self.clock.remaining, MOMENTS) if network else LAST
+        closer = kept if network and known else self._bounds(slip, min(left, LAST, seconds))
         lower, upper = max(closer.lower, kept.lower), min(closer.upper, kept.upper)
         reason = closer.reason if upper - lower > TOLERANCE else ""
         return replace(closer, lower=lower, upper=upper, inside=slip.inside(body), reason=reason)

@@ -3,7 +3,8 @@
 The closest centre often lies on a threshold with all its digits. Where no number with the decimals of the data lies in an
 interval that has to be told (a point, or a narrow room), the centre is rounded there and judged again, with its own room:
 cheapest first, a few tries, then with one digit more. The closest answer itself stays what it is; the rounded one is
-shown, and costs a little more.
+shown, and costs a little more. Where a probability is promised of slips of the centre, the rounded one has to keep it as well,
+by a proof of its own.
 """
 
 from __future__ import annotations
@@ -15,26 +16,29 @@ from typing import Final
 
 import numpy as np
 
-from elbowroom.explainer.attempt import CertifyingReferee
+from elbowroom.explainer.attempt import referee_of
 from elbowroom.numerics import Floats
 from elbowroom.problem import Body, RecourseProblem
 from elbowroom.problem.kinds import Kind
-from elbowroom.result import Certificate
+from elbowroom.result import Certificate, KeptProbability
 from elbowroom.result.standing import shared_columns
 from elbowroom.search.contract import Clock
 
 SECONDS: Final = 0.25  # for all tries together
+KEEPING: Final = 1.0  # where every try is asked for a probability as well
 FEW: Final = 3  # columns of which all ways to round are tried
 MOST_TRIES: Final = 12  # per number of digits
 MORE_DIGITS: Final = 3  # than the data has, before the exact numbers are shown
 
 
-def rounded_certificate(problem: RecourseProblem, body: Body) -> Certificate | None:
-    """The certificate of the cheapest rounded centre that was accepted; None if none is needed, or none was."""
+def rounded_certificate(problem: RecourseProblem, body: Body) -> tuple[Certificate | None, KeptProbability | None]:
+    """The certificate of the cheapest rounded centre that was accepted, and what is proven of its slips where something was
+    promised; None if none is needed, or none was accepted."""
     columns = [f for f in range(body.center.size) if _needs(problem, body, f)]
     if not columns:
-        return None
-    referee = CertifyingReferee(problem, Clock(SECONDS))
+        return None, None
+    seconds = SECONDS if problem.keeps is None else KEEPING
+    referee = referee_of(problem, Clock(seconds))
     try:
         for more in range(MORE_DIGITS + 1):
             for tries, center in enumerate(_candidates(problem, body.center, columns, more)):
@@ -42,10 +46,10 @@ def rounded_certificate(problem: RecourseProblem, body: Body) -> Certificate | N
                     break
                 verdict = referee(center)
                 if isinstance(verdict, Certificate):
-                    return verdict
+                    return verdict, referee.final(seconds)
     except KeyboardInterrupt:  # the answer is there; only its round form is not
-        return None
-    return None
+        return None, None
+    return None, None
 
 
 def _needs(problem: RecourseProblem, body: Body, f: int) -> bool:
@@ -53,7 +57,7 @@ def _needs(problem: RecourseProblem, body: Body, f: int) -> bool:
     feature = problem.space.features[f]
     if feature.decimals is None or feature.kind is not Kind.NUMERIC or body.center[f] == problem.factual[f]:
         return False
-    if shared_columns(body)[f]:
+    if shared_columns(body)[f] or problem.keeps is not None:  # a promise is about the centre, not about its interval
         low = high = float(body.center[f])
     else:
         low, high = float(body.lower[f]), float(body.upper[f])

@@ -151,6 +151,7 @@ def _rounded(
     verdict = explainer.certify(region, time_limit=time_limit)
     found = [*_room(region, explainer), _judged(region, verdict)]
     found += [*_certificate(region, explainer, verdict, is_it, time_limit, "rounded"), *_sample(region, explainer)]
+    found += kept_again(region, explainer, time_limit)
     told = [replace(finding, what=f"as rounded: {finding.what}") for finding in found]
     return told, verdict if isinstance(other, Certificate) else other
 

@@ -121,7 +121,8 @@ def attestation_line(answer: Region | NoRegion) -> str:
 
 
 def kept_line(region: Region) -> str:
-    """What is proven of slips, where something was promised; empty for other answers."""
+    """What is proven of slips of the centre that is shown, where something was promised; empty for other answers."""
+    region = region.rounded or region
     if region.keeps is None or region.kept is None:
         return ""
     low, high = below(region.kept.lower, 6), about(region.kept.upper, 6)

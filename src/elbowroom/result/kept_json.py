@@ -10,6 +10,8 @@ from elbowroom.problem.reader import Reader, number_out
 from elbowroom.result.kept import KeptProbability
 from elbowroom.result.question_json import radius_in, radius_out
 
+KEPT: Final = "kept"
+ROUNDED_KEPT: Final = "rounded_kept"  # of the rounded centre
 EXACT: Final = 1e-9  # bounds this close are called exact
 
 
@@ -17,12 +19,12 @@ def promise_out(keeps: Probability | None, kept: KeptProbability | None) -> dict
     """Written where something was promised, so that other files stay as they were."""
     if keeps is None:
         return {}
-    fields: dict[str, Any] = {
-        "keeps": {"probability": number_out(keeps.probability), "sigma": radius_out(keeps.sigma)},
-    }
-    if kept is not None:
-        fields["kept"] = {"lower": number_out(kept.lower), "upper": number_out(kept.upper)}
-    return fields
+    promised = {"probability": number_out(keeps.probability), "sigma": radius_out(keeps.sigma)}
+    return {"keeps": promised, **bounds_out(KEPT, kept)}
+
+
+def bounds_out(name: str, kept: KeptProbability | None) -> dict[str, Any]:
+    return {} if kept is None else {name: {"lower": number_out(kept.lower), "upper": number_out(kept.upper)}}
 
 
 def keeps_in(top: Reader) -> Probability | None:
@@ -36,11 +38,11 @@ def keeps_in(top: Reader) -> Probability | None:
         raise entry.wrong(f"a promise: {error}") from None
 
 
-def kept_in(top: Reader, keeps: Probability | None) -> KeptProbability | None:
+def kept_in(top: Reader, keeps: Probability | None, name: str = KEPT) -> KeptProbability | None:
     """The bounds that a file claims, if they can be true and are what was promised."""
-    if keeps is None and "kept" not in top.mapping():
+    if keeps is None and name not in top.mapping():
         return None
-    entry = top.at("kept")
+    entry = top.at(name)
     lower, upper = entry.at("lower").number(), entry.at("upper").number()
     if keeps is None or not keeps.probability <= lower <= upper <= 1.0:
         raise entry.wrong("two bounds between the promised probability and 1")

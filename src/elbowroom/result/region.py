@@ -91,6 +91,7 @@ class Region:
         kept: What is proven about that: two bounds.
         few: Where few changes were preferred: the closest answer of all.
         rounding: A certificate of the room around a centre with the decimals of the data, where needed.
+        rounding_kept: What is proven about slips of that centre, where something was promised.
         proof: For strangers, where one was asked for.
         attestation: What whoever files it says about it; see `attested`.
 
@@ -124,6 +125,9 @@ class Region:
     labels: ClassNames = NO_NAMES  # what classes are called
     few: Few | None = None  # where few changes were preferred: the closest answer of all
     rounding: Certificate | None = None  # of the room around a centre with the decimals of the data, where needed
+    rounding_kept: KeptProbability | None = (
+        None  # what is proven about slips of that centre, where something was promised
+    )
     proof: Proof | None = None  # where one was asked for; not in the JSON
     attestation: Attestation | None = None  # what whoever files it says about it; see `attested`
     keeps: Probability | None = None  # what slips of the centre were asked to keep
@@ -134,8 +138,10 @@ class Region:
             raise TypeError("a Region needs a Certificate of the judge")
         if self.status not in (Status.OPTIMAL, Status.CERTIFIED):
             raise ValueError(f"a Region cannot have status {self.status.name}")
-        if self.keeps is not None and (self.kept is None or self.kept.lower < self.keeps.probability):
-            raise ValueError("a Region with a promise needs a proof that it is kept")
+        if self.keeps is not None:
+            proven = (self.kept,) if self.rounding is None else (self.kept, self.rounding_kept)
+            if any(each is None or each.lower < self.keeps.probability for each in proven):
+                raise ValueError("a Region with a promise needs a proof that it is kept")
         claimed = conditions_of(self.rules, self.space, self.factual_values).further
         if any(each.key not in self.certificate.further for each in claimed):
             raise ValueError("a Region whose rules ask for further margins needs a Certificate that lists them")
@@ -168,6 +174,8 @@ class Region:
             distance=distance,
             lower_bound=lower_bound,
             rounding=None,
+            rounding_kept=None,
+            kept=self.rounding_kept,
             proof=None,  # of another region
         )
 

@@ -38,7 +38,7 @@ from elbowroom.problem.target import Target
 from elbowroom.result.attestation import attestation_in, attestation_out
 from elbowroom.result.certificate import Certificate
 from elbowroom.result.few import few_in, few_out
-from elbowroom.result.kept_json import keeps_in, kept_in, promise_out
+from elbowroom.result.kept_json import ROUNDED_KEPT, bounds_out, keeps_in, kept_in, promise_out
 from elbowroom.result.no_region import NoRegion
 from elbowroom.result.origin import Origin, check_bounds, check_no_bounds, origin_in, origin_out
 from elbowroom.result.question_json import (
@@ -105,6 +105,7 @@ def write_answer(answer: Region | NoRegion, timings: bool = True, *, compact: bo
             document["few"] = few_out(answer.few)
         if answer.rounding is not None:
             document["rounded"] = _certificate_out(answer.rounding, timings)
+            document |= bounds_out(ROUNDED_KEPT, answer.rounding_kept)
     else:
         document["reason"] = answer.reason
     document["checksum"] = _checksum(document)
@@ -244,6 +245,7 @@ def _region_in(top: Reader, where: str) -> Region:
         attestation=attestation_in(top),
         keeps=(keeps := keeps_in(top)),
         kept=kept_in(top, keeps),
+        rounding_kept=kept_in(top, keeps if rounding is not None else None, ROUNDED_KEPT),
     )
 
 

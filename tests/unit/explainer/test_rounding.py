@@ -19,13 +19,16 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from elbowroom import Ball, Box, Diamond, Explainer, Feature, InputError, LinearRule, Region
+from elbowroom import Ball, Box, Diamond, Explainer, Feature, InputError, LinearRule, Probability, Region
 from elbowroom.explainer import rounding
 from elbowroom.present.checking import check_region
 from elbowroom.present.findings import Outcome
+from elbowroom.present.numbers import below
 from elbowroom.problem.decimals import as_written, learned_decimals
+from elbowroom.result.json_schema import json_schema
 from tests.support.forgery import resealed
 from tests.support.hostile import attack
+from tests.support.json_schema import Validator
 
 NUMBER = r"(?<![\w.])-?[\d,]*\.?\d+"
 
@@ -250,3 +253,50 @@ def test_a_forged_rounded_region_is_refused(saved: tuple[Path, Region]) -> None:
 def test_widening_is_about_the_closest_region(saved: tuple[Path, Region]) -> None:
     wide = explainer("trees").widen(saved[1])
     assert wide.region.rounded is None and wide.region.center.equals(saved[1].center)
+
+
+# ---- with a promise about slips ---------------------------------------------------------------------------------------
+PROMISE = Probability(0.9, sigma=0.05)
+
+
+@pytest.mark.parametrize(("kind", "room"), [("trees", Box(0.0)), ("linear", Box(0.0)), ("linear", Box(0.02))])
+def test_a_rounded_centre_keeps_what_was_promised_by_a_proof_of_its_own(kind: str, room: Box) -> None:
+    asked, row = explainer(kind), rows().iloc[0]
+    region = asked.explain(row, room, target="high", keeps=PROMISE, time_limit=20)
+    assert isinstance(region, Region) and region.rounded is not None
+    shown = region.rounded
+    assert digits_in(region.sentence()) <= 3 and shown.kept is region.rounding_kept and shown.rounded is None
+    assert 0.9 <= shown.kept.lower <= shown.kept.upper <= 1.0
+    attack(asked.predict, shown.body, "high")
+    again = asked.probability_kept(shown.center, PROMISE.sigma, "high")
+    assert again.lower - 1e-9 <= shown.kept.upper and shown.kept.lower <= again.upper + 1e-9
+    space, rng = region.space, np.random.default_rng(0)
+    slips = shown.body.center + PROMISE.sigma * space.scale * rng.normal(size=(20_000, 3))
+    share = np.mean(asked.predict(np.clip(slips, space.lower, space.upper)) == "high")
+    assert shown.kept.lower - 0.01 <= share <= shown.kept.upper + 0.01
+    known = f"between {below(shown.kept.lower, 6)} and"
+    assert known in str(region) and known in region.to_html()
+    with pytest.raises(ValueError, match="needs a proof that it is kept"):
+        replace(region, rounding_kept=None)
+
+
+def test_files_keep_the_bounds_of_the_rounded_centre_and_check_proves_them_again(saved: tuple[Path, Region]) -> None:
+    folder = saved[0]
+    region = explainer("trees").explain(rows().iloc[0], Box(0.0), target="high", keeps=PROMISE, time_limit=20)
+    assert isinstance(region, Region) and region.rounded is not None
+    document = json.loads(region.to_json())
+    assert Validator(json.loads(json_schema())).fits(document)
+    assert Region.from_json(region.to_json()).to_json() == region.to_json()
+    assert judged(folder, resealed(document)) is Outcome.VALID
+    report = check_region(folder / "region.json", folder / "model.joblib", True)
+    assert sum("as rounded: proven again: a slip" in finding.what for finding in report.findings) == 1
+    lies = {"lower": region.rounding_kept.upper + 0.02, "upper": 1.0}
+    assert judged(folder, resealed({**document, "rounded_kept": lies})) is Outcome.REFUTED
+    for broken in (None, {"lower": 0.5, "upper": 1.0}, {"lower": 0.95, "upper": 0.94}):
+        with pytest.raises(InputError, match="rounded_kept"):
+            judged(folder, resealed({**document, "rounded_kept": broken}))
+    lacking = {key: value for key, value in document.items() if key != "rounded_kept"}
+    with pytest.raises(InputError, match="rounded_kept"):
+        judged(folder, resealed(lacking))
+    with pytest.raises(InputError, match="rounded_kept"):
+        judged(folder, resealed({key: value for key, value in document.items() if key != "rounded"}))
