@@ -72,7 +72,10 @@ def told(said: object, target: Target, labels: ClassNames = NO_NAMES) -> str:
         return f"Each of the {len(said)} models said {spoken(said[0], target.each[0], labels)}"
     alike = all(one == target.each[0] for one in target.each)
     if alike and target.each[0].values is None and len(said) > MOST_SINGLE:
-        shares = [f"{n} said {spoken(own, target.each[0], labels)}" for own, n in Counter(said).most_common()]
+        shares = [
+            f"{n} said {spoken(own, target.each[0], labels)}{' (model 1 among them)' if own == said[0] else ''}"
+            for own, n in Counter(said).most_common()
+        ]
         return f"Of the {len(said)} models {joined(shares)}"
     each = [
         f"model {i + 1} {spoken(own, one, labels)}" for i, (own, one) in enumerate(zip(said, target.each, strict=True))

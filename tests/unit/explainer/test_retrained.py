@@ -64,6 +64,7 @@ def test_the_model_as_it_is_says_what_a_row_is(share: float | None) -> None:
         assert region and region.certificate.seal == asked.certificate.seal
         for i in region.certificate.keepers or range(5):
             attack(lambda rows, fit=fits[i]: fit.predict(pd.DataFrame(rows, columns=["a", "b"])), region.body, 1 - own)
+        assert f" said {own} (model 1 among them)" in region.sentence()
         assert region.sentence().startswith("Of the 5 models ") and sum(region.predicted) == said[:, row.name].sum()
         with pytest.raises(InputError, match="do not agree about the row"):
             Explainer(fits, X).explain(row, Box(0.02))
