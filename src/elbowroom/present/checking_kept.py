@@ -8,7 +8,7 @@ from elbowroom.certify.kept import kept_probability, slip_of
 from elbowroom.explainer import Explainer
 from elbowroom.present.checking_model import question_of
 from elbowroom.present.findings import Finding
-from elbowroom.present.numbers import about, below
+from elbowroom.present.numbers import above, below
 from elbowroom.result import Region
 
 TOLERANCE: Final = 1e-3
@@ -25,7 +25,7 @@ def kept_again(region: Region, explainer: Explainer, time_limit: float) -> list[
     asked = kept_probability(*about_it, TOLERANCE, time_limit)
     decided = kept_probability(*about_it, 0.0, time_limit, keeps.probability)
     lower, upper = max(asked.lower, decided.lower), min(asked.upper, decided.upper)
-    shown = f"between {below(lower, 6)} and {about(upper, 6)}"
+    shown = f"between {below(lower, 6)} and {above(upper, 6)}"
     if upper < keeps.probability:
         return [
             Finding(False, f"refuted: a slip keeps the class with a probability {shown}, not {keeps.probability:g}")

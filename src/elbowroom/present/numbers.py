@@ -140,6 +140,13 @@ def below(value: float, digits: int) -> str:
     return show(floor_digits(Fraction(value), digits))
 
 
+def above(value: float, digits: int) -> str:
+    """A proven upper bound as shown: never below the value (negative and infinite ones as they are)."""
+    if not math.isfinite(value) or value <= 0:
+        return exact(value) if math.isfinite(value) else str(value)
+    return show(_ceil(Fraction(value), _power_of_ten(Fraction(value), digits - 1)))
+
+
 def percent(share: float) -> str:
     """A share as a percentage, exactly as the float reads: 0.7 is 70 %."""
     return f"{show(decimal_of(share) * 100)} %"

@@ -9,7 +9,7 @@ from typing import Final, assert_never
 from elbowroom.present.account import Account, account_of
 from elbowroom.present.few import few_line
 from elbowroom.present.measures import measure_line
-from elbowroom.present.numbers import about, below, percent, percent_up
+from elbowroom.present.numbers import about, above, below, percent, percent_up
 from elbowroom.present.outcomes import joined as joined
 from elbowroom.present.outcomes import outcome as outcome
 from elbowroom.present.outcomes import promise
@@ -125,7 +125,7 @@ def kept_line(region: Region) -> str:
     region = region.rounded or region
     if region.keeps is None or region.kept is None:
         return ""
-    low, high = below(region.kept.lower, 6), about(region.kept.upper, 6)
+    low, high = below(region.kept.lower, 6), above(region.kept.upper, 6)
     return f"Slips: {message(region.keeps.words)}; proven: between {low} and {high}."
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elbowroom.present.numbers import about, below, exact, interval, percent, percent_up, round_body
+from elbowroom.present.numbers import about, above, below, exact, interval, percent, percent_up, round_body
 from elbowroom.problem import Body, Shape
 from elbowroom.problem.rooms import Walls
 
@@ -107,6 +107,11 @@ def test_a_shown_ball_keeps_most_of_its_size() -> None:
 def test_a_lower_bound_is_never_overstated(value: float, digits: int) -> None:
     assert back(below(value, digits)) <= value
     assert back(below(value, digits)) > 0
+
+
+@given(st.floats(1e-300, 1e300), st.integers(1, 8))
+def test_an_upper_bound_is_never_understated(value: float, digits: int) -> None:
+    assert value <= back(above(value, digits)) <= value * (1 + 1.001 * 10 ** (1 - digits))
 
 
 @given(st.floats(1e-12, 1))
