@@ -11,14 +11,12 @@ from markupsafe import escape
 from elbowroom.present.few import in_words
 from elbowroom.present.numbers import about, interval, percent_up
 from elbowroom.present.outcomes import joined, promise, quoted
-from elbowroom.problem.shapes import Shape, is_round
+from elbowroom.problem.shapes import is_round
 from elbowroom.problem.tables import RawColumn
 from elbowroom.result.common import CommonRegion
 from elbowroom.result.region import Region
 from elbowroom.result.status import Status
 from elbowroom.visible import named, visible
-
-SHAPES = {Shape.BALL: "ball", Shape.DIAMOND: "diamond"}
 
 
 def intervals_for(answer: CommonRegion) -> pd.DataFrame:
@@ -51,10 +49,9 @@ def common_sentence(answer: CommonRegion) -> str:
     parts = _parts(answer, region)
     if not parts:
         return f"All of {rows} are in the region already: {said} throughout it."
-    shape = SHAPES.get(region.body.shape)
-    within = (
-        f", all within the {shape} of the table" if shape else ", and to the ranges of the table in everything else"
-    )
+    shape = region.body.shape
+    inside = f", all within the {shape.value} of the table"
+    within = inside if is_round(shape) else ", and to the ranges of the table in everything else"
     return f"Whichever of {rows} comes to {joined(parts)}{within}: there {said}."
 
 
