@@ -14,11 +14,21 @@ def asked_again() -> str:
     rows = [
         [
             r["data"], f"{r['model']} {r['param']}", str(r["rho"]), str(r["row"]), _gap(r["before"]), _gap(r),
-            f"{r['distance']:.4f}", f"{r['seconds']:.1f} s",
+            f"{r['before']['distance']:.4f}", f"{r['distance']:.4f}", f"{r['seconds']:.1f} s",
         ]
         for r in content["instances"]
     ]  # fmt: skip
-    heads = ["data", "model", "radius", "row", "gap in the table", "gap now", "distance now", "processor seconds"]
+    heads = [
+        "data",
+        "model",
+        "radius",
+        "row",
+        "gap in the table",
+        "gap now",
+        "distance in the table",
+        "distance now",
+        "processor seconds",
+    ]
     found = content["summary"]
     return "\n\n".join(
         [
