@@ -35,7 +35,7 @@ def asked_again() -> str:
             f"The early stops of balls asked again, with {content['instances'][0]['limit']:g} seconds of the processor each:",
             table(heads, rows, left=2),
             f"{found['proven']} of {found['instances']} proven, {found['below_5_percent']} more with a gap below 5 %, {found['open']} open; "
-            f"{found['hostile_points']:,} hostile points, {found['false_points']} false. {made_by(content)}",
+            f"{found['hostile_points']:,} hostile points, {found['false_points']} false; {content.get('note', 'one run')}. {made_by(content)}",
         ]
     )
 
